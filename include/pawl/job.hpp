@@ -30,6 +30,23 @@ struct Job {
     std::string origin{};
 };
 
+struct StageOptions {
+    // The job is due only after this time, by the database's clock; 0 to ten years.
+    std::chrono::milliseconds due_in{};
+    // Of the jobs with one kind and one `unique`, only one at a time is in the queue: from its
+    // commit until it is done, dead or cancelled. At most 200 bytes; empty: any number. A unique
+    // index decides, at every isolation: a second transaction waits for the first one's commit.
+    std::string unique{};
+    // No other job with this kind and `unique` is staged for this long after it, even if it is done
+    // by then; at most 30 days. An external queue needs it, and knows no other limit.
+    std::chrono::milliseconds within{};
+};
+
+struct Staged {
+    std::string id;  // 24 hex digits; of the job that is there already, if this one is not new.
+    bool is_new{};   // False: nothing was staged, because of `unique`.
+};
+
 // The waits of a failed job, in turn, unless ServiceOptions have others; after the last it is dead.
 inline std::vector<std::chrono::milliseconds> default_retry_layers() {
     using namespace std::chrono_literals;

@@ -7,10 +7,12 @@
 #include <pawl/query.hpp>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -85,6 +87,18 @@ struct ServiceOptions {
     std::chrono::milliseconds drain_time() const { return drain.value_or(call_timeout + 10s); }
 };
 
+// When a job is staged again and again: see Service::every().
+struct PeriodicOptions {
+    // Of its schedule in the database, 1 to 100 bytes; empty: the kind of the job. A service that
+    // stages one kind on two schedules names them.
+    std::string name{};
+    // Of the system's database (the package tzdata), such as "Europe/Berlin".
+    std::string time_zone{"UTC"};
+    // What happens to ticks at which no server ran: one job for all of them at the next start, or
+    // none if they are more than a minute old.
+    bool skip_missed{false};
+};
+
 // An application: its operations and job handlers on one database, with the services that finish
 // dropped requests (completer), remove old keys (reaper), and run the staged jobs (workers).
 class Service {
@@ -120,8 +134,32 @@ public:
         );
     }
 
-    // Starts completer, reaper and workers. Keys at recovery points that no operation knows are
-    // counted and logged (PAWL0007); they wait for a binary that knows them.
+    // Stages `job` at each tick of `cron`, the five fields of a crontab line or "@daily" and the
+    // like; `job` is a job's Args, or a function that makes them from the tick's time. Exactly one
+    // job is staged for each tick, by one of the servers of the database, by the database's clock.
+    // At a change of the clock, times that are skipped are due right after it, and times that are
+    // repeated are due once; entries with * as minute or hour follow the clock on the wall.
+    // Call before start(). Throws std::invalid_argument for the expression or the options, and
+    // std::logic_error if the name is already taken. docs/howto/queues.md.
+    template <class J>
+    void every(std::string_view cron, J job, const PeriodicOptions& options = {}) {
+        if constexpr (JobArgs<J>) {
+            every(
+                cron, [job = std::move(job)](TimePoint) { return job; }, options
+            );
+        } else {
+            using Args = std::invoke_result_t<const J&, TimePoint>;
+            add_periodic(
+                cron,
+                options,
+                Args::kind,
+                [make = std::move(job)](Tx& tx, TimePoint tick) { tx.stage(make(tick)); }
+            );
+        }
+    }
+
+    // Starts completer, reaper, scheduler and workers. Keys at recovery points that no operation
+    // knows are counted and logged (PAWL0007); they wait for a binary that knows them.
     void start();
     // Refuses new requests and waits for running ones; false if that takes longer than `drain`. The
     // next start takes up what is left.
@@ -141,6 +179,12 @@ private:
     void add_job(detail::ErasedJob form);
     void add_job_operation(
         std::string_view kind, std::string_view queue, const detail::ErasedOperation& form
+    );
+    void add_periodic(
+        std::string_view cron,
+        const PeriodicOptions& options,
+        std::string_view kind,
+        std::function<void(Tx& tx, TimePoint tick)> stage
     );
 
     std::unique_ptr<Impl> impl_;

@@ -29,27 +29,17 @@ public:
     Tx(const Tx&) = delete;
     Tx& operator=(const Tx&) = delete;
 
-    // Workers see the job once this transaction has committed.
+    // Workers see the job once this transaction has committed. Throws std::invalid_argument for
+    // options beyond their limits, and StoreError.
     template <class Args>
-    void stage(const Args& args) {
-        static_assert(
-            JobArgs<Args>,
-            "pawl: a job is a plain struct with a `static constexpr std::string_view kind` of 1 to "
-            "100 characters, and perhaps a `queue` of 1 to 64 of a-z, 0-9, _, - and ."
-        );
-        if constexpr (JobArgs<Args>) stage_in(std::chrono::milliseconds::zero(), args);
-    }
-    // As stage(), but the job is due only after this time, by the database's clock; 0 to ten years,
-    // else std::invalid_argument.
-    template <class Args>
-    void stage_in(std::chrono::milliseconds due_in, const Args& args) {
+    Staged stage(const Args& args, const StageOptions& options = {}) {
         static_assert(
             JobArgs<Args>,
             "pawl: a job is a plain struct with a `static constexpr std::string_view kind` of 1 to "
             "100 characters, and perhaps a `queue` of 1 to 64 of a-z, 0-9, _, - and ."
         );
         if constexpr (JobArgs<Args>)
-            stage_text(Args::kind, queue_of<Args>(), detail::encode(args), due_in);
+            return stage_text(Args::kind, queue_of<Args>(), detail::encode(args), options);
     }
 
     // Runs f in a savepoint. If a database constraint refuses a statement in it, f's writes are
@@ -82,11 +72,11 @@ private:
     friend struct detail::TxFactory;
     explicit Tx(detail::TxContext& context);
     ~Tx();
-    void stage_text(
+    Staged stage_text(
         std::string_view kind,
         std::string_view queue,
         const std::string& args,
-        std::chrono::milliseconds due_in
+        const StageOptions& options
     );
 
     detail::TxContext& context_;

@@ -188,12 +188,21 @@ void add_queues(CLI::App& app, Run& run) {
     pause->get_option("--reason")->required();
 }
 
+void add_schedules(CLI::App& app, Run& run) {
+    auto& schedules = *app.add_subcommand("schedules", "When periodic jobs are staged: list");
+    schedules.require_subcommand(1);
+    command(schedules, run, "list", "List them with their next and last ticks", [](Run& r) {
+        list_schedules(r.open(), r.json, r.out);
+    });
+}
+
 }  // namespace
 
 void add_job_commands(CLI::App& app, Run& run) {
     add_jobs(app, run);
     add_dead_letters(app, run);
     add_queues(app, run);
+    add_schedules(app, run);
 }
 
 }  // namespace pawl::cli

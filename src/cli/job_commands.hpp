@@ -4,7 +4,7 @@
 
 namespace pawl::cli {
 
-// Declares `jobs`, `dlq` and `queues`.
+// Declares `jobs`, `dlq`, `queues` and `schedules`.
 void add_job_commands(CLI::App& app, Run& run);
 
 }  // namespace pawl::cli

@@ -7,6 +7,7 @@
 #include "src/cli/keys.hpp"
 #include "src/cli/queues.hpp"
 #include "src/cli/restored.hpp"
+#include "src/cli/schedules.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,13 +1,10 @@
 #include <pawl/call.hpp>
 #include <pawl/tx.hpp>
 
-#include "src/base/random.hpp"
 #include "src/base/time_text.hpp"
 #include "src/core/assert.hpp"
 #include "src/engine/tx_factory.hpp"
-#include "store/statements.hpp"
 
-#include <stdexcept>
 #include <string>
 
 namespace pawl {
@@ -16,8 +13,6 @@ namespace {
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): per thread (I20).
 thread_local int transactions_open = 0;
-
-constexpr std::chrono::milliseconds longest_delay = std::chrono::hours{10 * 365 * 24};
 
 }  // namespace
 
@@ -31,31 +26,6 @@ Tx::~Tx() {
 
 detail::Session& Tx::session() {
     return context_.session;
-}
-
-void Tx::stage_text(
-    std::string_view kind,
-    std::string_view queue,
-    const std::string& args,
-    std::chrono::milliseconds due_in
-) {
-    if (due_in < std::chrono::milliseconds::zero() || due_in > longest_delay)
-        throw std::invalid_argument{
-            "pawl: a job of kind '" + std::string{kind} + "' is staged for in " +
-            std::to_string(due_in.count()) + " ms: 0 to " + std::to_string(longest_delay.count())};
-    const auto now = context_.session.now();
-    if (context_.staged != nullptr) *context_.staged = true;
-    detail::send_statement(
-        context_.session,
-        context_.staging == engine::Staging::as_job ? sql::insert_job : sql::insert_staged_job,
-        base::random_hex(context_.random, 24),
-        queue,
-        kind,
-        args,
-        base::time_text(now + due_in),
-        context_.key_id,
-        base::time_text(now)
-    );
 }
 
 Call::Call(std::stop_token stop) : stop_{std::move(stop)} {

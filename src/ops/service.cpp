@@ -166,7 +166,8 @@ Service::Impl::Impl(Database& on, const ServiceOptions& given)
           base::system_clock(),
           queue.pusher.get(),
           // A dead server may hold a job for this long.
-          {.claim = std::max<std::chrono::milliseconds>(options.job_lease, 1s)}} {
+          {.claim = std::max<std::chrono::milliseconds>(options.job_lease, 1s)}},
+      scheduler{engine, [this] { on_staged(); }} {
     work_queue(default_queue);
     for (const auto& one : options.queues) work_queue(one.name);
     engine.on_staged([this] { on_staged(); });
@@ -304,6 +305,7 @@ void Service::Impl::start() {
     run("pawl-enqueuer", [this](const std::stop_token& stop) { enqueuer.run(stop); });
     run("pawl-marker", [this](const std::stop_token& stop) { marker.run(stop); });
     run("pawl-reaper", [this](const std::stop_token& stop) { reaper.run(stop); });
+    run("pawl-scheduler", [this](const std::stop_token& stop) { scheduler.run(stop); });
     for (const auto& worker : workers) {
         rescuers.push_back(thread_of("pawl-rescuer", [&on = *worker](const std::stop_token& stop) {
             on.run_rescuer(stop);
@@ -373,6 +375,14 @@ void Service::add_job_operation(
     std::string_view kind, std::string_view queue, const detail::ErasedOperation& form
 ) {
     impl_->add_handler(queue, [=, &form](ops::Worker& worker) { worker.add(kind, queue, form); });
+}
+void Service::add_periodic(
+    std::string_view cron,
+    const PeriodicOptions& options,
+    std::string_view kind,
+    std::function<void(Tx& tx, TimePoint tick)> stage
+) {
+    impl_->scheduler.add(ops::periodic_job(cron, options, kind, std::move(stage)));
 }
 void Service::start() {
     (void)impl_->engine.installation().secret();  // Without the secret no request can be compared.

@@ -8,6 +8,7 @@
 #include "src/ops/marker.hpp"
 #include "src/ops/pauses.hpp"
 #include "src/ops/reaper.hpp"
+#include "src/ops/scheduler.hpp"
 #include "src/ops/worker.hpp"
 #include "src/queue/embedded/embedded_dead_letters.hpp"
 #include "src/queue/open.hpp"
@@ -53,6 +54,7 @@ struct Service::Impl {
     ops::Reaper reaper;
     ops::Marker marker;
     ops::Enqueuer enqueuer;
+    ops::Scheduler scheduler;
     // Of each queue, the default first: one for first tries, then one for each retry layer.
     std::vector<std::unique_ptr<ops::Worker>> workers;
     std::vector<std::jthread> threads;

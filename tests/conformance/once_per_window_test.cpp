@@ -2,38 +2,13 @@
 #include <pawl/locks.hpp>
 #include <pawl/once_per_window.hpp>
 
-#include "src/base/random.hpp"
-#include "src/engine/tx_factory.hpp"
 #include "src/ops/reaper.hpp"
-#include "tests/conformance/each_store.hpp"
+#include "tests/conformance/in_tx.hpp"
 
 // Functions for a phase's own transaction, on each store: once per window, fence, lock.
 namespace pawl::conformance {
 
 namespace {
-
-class InTx : public OnEachStore {
-protected:
-    template <class F>
-    auto in_tx(F f, Isolation isolation = Isolation::repeatable_read) {
-        return write_now(
-            *store,
-            [&](Session& session) {
-                return detail::TxFactory::with_tx(
-                    {.session = session,
-                     .random = base::system_random(),
-                     .key_id = {},
-                     .staged = nullptr,
-                     .staging = engine::Staging::as_job,
-                     .isolation = isolation},
-                    f
-                );
-            },
-            5s,
-            isolation
-        );
-    }
-};
 
 struct RideId {
     std::int64_t value{};

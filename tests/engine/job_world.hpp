@@ -79,7 +79,7 @@ protected:
             detail::TxFactory::with_tx(
                 {session, base::system_random(), std::nullopt, nullptr},
                 [&](Tx& tx) {
-                    tx.stage_in(due_in, Note{text});
+                    tx.stage(Note{text}, {.due_in = due_in});
                     return 0;
                 }
             );

@@ -56,14 +56,20 @@ INSERT INTO pawl_marks (id, number, at, key_id, calls)
 VALUES (1, 1, '2026-12-31Z', 1100000, 1000000);
 )";
 
-// Every twelfth job is running.
+// Every twelfth job is running, every tenth is unique.
 inline constexpr auto fill_jobs = R"(
-INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, attempt, lease_until, created_at)
+INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, attempt, lease_until, created_at,
+                       unique_hash)
 SELECT lpad(i::text, 24, '0'), 'queue-' || i % 4, 'send_receipt', '{}',
        CASE WHEN i % 12 = 3 THEN 'running' ELSE 'ready' END,
        '2027-01-01Z'::timestamptz + i * interval '1 second', 1,
-       CASE WHEN i % 12 = 3 THEN '2027-02-01Z'::timestamptz + i * interval '1 ms' END, '2026-12-31Z'
+       CASE WHEN i % 12 = 3 THEN '2027-02-01Z'::timestamptz + i * interval '1 ms' END,
+       '2026-12-31Z',
+       CASE WHEN i % 10 = 7 THEN lpad(i::text, 32, '0') END
 FROM generate_series(1, 300000) AS i;
+
+INSERT INTO pawl_schedules (name, schedule, next_at)
+SELECT 'report-' || i, '@daily ', '2027-01-01Z' FROM generate_series(1, 100) AS i;
 
 INSERT INTO pawl_dead_jobs
     (id, jid, queue, kind, args, attempt, failures, created_at, history, error_kind, died_at)

@@ -197,12 +197,15 @@ inline std::vector<Case> cases_of_jobs() {
         {&sql::delete_dead_jobs, {dead}, {"pawl_dead_jobs"}, by_people, 0},
         {&sql::fail_job, {id::running_job, "1", "why", at::now, at::later, "now"}},
         {&sql::find_dead_job, {"1000001"}},
+        {&sql::find_unique_job, {hash_of("77")}},
         {&sql::group_dead_jobs,
          {none, none, none, none, none, none, none},
          {"pawl_dead_jobs"},
          by_people,
          0},
         {&sql::insert_job, {"j", "queue-1", "send_receipt", "{}", at::now, id::open, at::now}},
+        {&sql::insert_unique_job,
+         {"u", "queue-1", "send_receipt", "{}", at::now, id::open, at::now, "new"}},
         {&sql::list_dead_jobs,
          {"0", "10", none, none, none, none, none, none, none},
          {"pawl_dead_jobs", "pawl_dead_jobs_pkey"},
@@ -281,6 +284,18 @@ inline std::vector<Case> cases_of_staged_jobs() {
         {&sql::release_previous_server_staged_jobs, {}, {"pawl_staged_jobs"}, at_the_start, 0},
         {&sql::release_staged_jobs, {ids}, {}, {}, 200},
         {&sql::resume_queue, {"queue-1"}},
+    };
+}
+
+inline std::vector<Case> cases_of_schedules() {
+    return {
+        {&sql::advance_schedule, {"report-77", "@daily ", at::now, at::soon, at::now}},
+        {&sql::declare_schedule, {"report-77", "@daily ", at::now}},
+        {&sql::list_schedules,
+         {},
+         {"pawl_schedules"},
+         "the periodic jobs of a program, which are few",
+         0},
     };
 }
 
@@ -391,6 +406,7 @@ inline std::vector<Case> all_cases() {
          {cases_of_keys(),
           cases_of_jobs(),
           cases_of_staged_jobs(),
+          cases_of_schedules(),
           cases_of_kafka(),
           cases_of_locks(),
           cases_of_the_database(),

@@ -150,6 +150,9 @@ WHERE id = ANY (ARRAY(SELECT split_part(held, ':', 1)::bigint FROM json_array_el
   AND id || ':' || attempt = ANY (ARRAY(SELECT json_array_elements_text($1::json)))
   AND state = 'running';
 
+-- name: find_unique_job   ($1 unique hash)
+SELECT jid FROM pawl_jobs WHERE unique_hash = $1;
+
 -- name: group_dead_jobs [sqlite]   (or NULL: $1 queue, $2 kind, $3 kind of error, $4 part of the error, $5 died before, $6 died
 --   since, $7 failures at least)
 SELECT queue, kind, error_kind, count(*), min(died_at), max(died_at), max(id)
@@ -210,6 +213,12 @@ WHERE id = $1
 -- name: insert_job   ($1 jid, $2 queue, $3 kind, $4 args, $5 run at, $6 key id, $7 now)
 INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, key_id, created_at)
 VALUES ($1, $2, $3, $4, 'ready', $5, $6, $7);
+
+-- name: insert_unique_job   ($1 jid, $2 queue, $3 kind, $4 args, $5 run at, $6 key id, $7 now, $8 unique hash)
+-- Touches no row if an unfinished job has the same hash. If another transaction has inserted one, this waits for its end.
+INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, key_id, created_at, unique_hash)
+VALUES ($1, $2, $3, $4, 'ready', $5, $6, $7, $8)
+ON CONFLICT (unique_hash) WHERE unique_hash IS NOT NULL DO NOTHING;
 
 -- name: list_dead_jobs [sqlite]   ($1 above this id, $2 limit; or NULL: $3 queue, $4 kind, $5 kind of error, $6 part of the error,
 --   $7 died before, $8 died since, $9 failures at least)
