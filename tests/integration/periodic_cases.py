@@ -1,0 +1,61 @@
+"""A job at each minute: servers are killed within a tick and after it, and the minute still has one job."""
+import os
+import subprocess
+import time
+
+from world import KILLED, WAIT_S, NotSo, World, check_equal, end, wait_until
+
+# The minute's end is awaited for at least this long, so that all servers have started before it.
+BEFORE_S = 8
+KILLS = {'within the tick': 'scheduler.tick.inside:1:kill9', 'after the tick': 'scheduler.tick.after:1:kill9'}
+
+
+class Server:
+    """A process of tests/integration/periodic_server.cpp."""
+
+    def __init__(self, world, fault=None):
+        program = os.path.join(os.path.dirname(world.rides), 'periodic_server')
+        if not os.access(program, os.X_OK):
+            raise NotSo(f'there is no program {program}; build it: cmake --build --preset dev --target periodic_server')
+        environment = {**os.environ, **({'PAWL_FAULT_AT': fault} if fault else {})}
+        self.process = subprocess.Popen([program, world.url], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        check_equal(self.process.stdout.readline(), 'started\n', 'what the server says')
+
+    def killed(self):
+        return self.process.poll() is not None and self.process.returncode == KILLED
+
+    def close(self):
+        end(self.process)
+        self.process.stdout.close()
+
+
+def wait_for_minute():
+    """Returns right after the beginning of a minute."""
+    now = time.time()
+    minute = (now + BEFORE_S) // 60 * 60 + 60
+    wait_until('the minute', lambda: time.time() > minute, minute - now + WAIT_S)
+
+
+def one_job_each_minute(settings, kill):
+    """The next start finds what was done of the tick. A SQLite file has one server."""
+    minutes = 10 if settings.mode == 'long' else 1
+    with World(settings.bin, judged=False) as world:
+        count = 2 if world.database == 'postgres' else 1
+        # Each server that begins the tick is killed in it; after it, the others find it run.
+        dead = count if kill == 'within the tick' else 1
+        for minute in range(1, minutes + 1):
+            servers = [Server(world, KILLS[kill]) for _ in range(count)]
+            try:
+                wait_for_minute()
+                wait_until('the kills', lambda killed=servers[:]: sum(server.killed() for server in killed) == dead)
+                servers.append(Server(world))
+                wait_until('the job of the minute', lambda n=minute: world.count('ticks') == n)
+            finally:
+                for server in servers:
+                    server.close()
+            check_equal(world.rows('SELECT count(DISTINCT tick_ms) FROM ticks')[0][0], minute, 'minutes with a job')
+        check_equal(world.count('pawl_jobs'), 0, 'jobs that are left')
+
+
+def cases(settings):
+    return [(f'periodic: servers are killed {kill}', lambda kill=kill: one_job_each_minute(settings, kill)) for kill in KILLS]
