@@ -7,12 +7,15 @@
 #include <pawl/service.hpp>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <string>
 
 namespace {
+
+using namespace std::chrono_literals;
 
 constexpr pawl::Sql create{
     "0001_ticks",
@@ -39,7 +42,11 @@ int run(const std::string& url) {
     pawl::block_end_signals();
     const auto database = pawl::Database::open(url);
     database->migrate("periodic", std::array{&create});
-    pawl::Service service{*database};
+    // A server may die with the job that it has claimed; the next one gets it after the lease.
+    pawl::ServiceOptions options;
+    options.job_lease = 3s;
+    options.job_timeout = 2s;
+    pawl::Service service{*database, options};
     service.add(MinuteWorker{});
     service.every("* * * * *", [](pawl::TimePoint tick) {
         return Minute{tick.time_since_epoch().count()};
