@@ -3,10 +3,11 @@ import os
 import subprocess
 import time
 
-from world import KILLED, WAIT_S, NotSo, World, check_equal, end, wait_until
+from world import KILLED, WAIT_S, NotSo, World, check, check_equal, end, wait_until
 
-# The minute's end is awaited for at least this long, so that all servers have started before it.
-BEFORE_S = 8
+# The servers have this long to start before the tick. If the case begins later in a minute, it waits for the next one: once it let
+# that tick pass, and then found two.
+BEFORE_S = 20
 # The last one: a case once waited for 20 s for a job whose server had claimed it and died after the tick; its lease was 60 s.
 KILLS = {'within the tick': 'scheduler.tick.inside:1:kill9', 'after the tick': 'scheduler.tick.after:1:kill9',
          'with the job': 'queue.take.after:1:kill9'}
@@ -31,11 +32,12 @@ class Server:
         self.process.stdout.close()
 
 
-def wait_for_minute():
-    """Returns right after the beginning of a minute."""
-    now = time.time()
-    minute = (now + BEFORE_S) // 60 * 60 + 60
-    wait_until('the minute', lambda: time.time() > minute, minute - now + WAIT_S)
+def next_tick():
+    """The next minute; waits until it is far enough."""
+    late = time.time() % 60 - (60 - BEFORE_S)
+    if late > 0:
+        time.sleep(BEFORE_S - late + 0.1)
+    return time.time() // 60 * 60 + 60
 
 
 def one_job_each_minute(settings, kill):
@@ -46,9 +48,11 @@ def one_job_each_minute(settings, kill):
         # Each server that begins the tick, or gets the job, is killed at that; after the tick, the other finds it run, or was at it, too.
         dead = 1 if kill == 'after the tick' else count
         for minute in range(1, minutes + 1):
+            tick = next_tick()
             servers = [Server(world, KILLS[kill]) for _ in range(count)]
             try:
-                wait_for_minute()
+                check(time.time() < tick, 'the servers start before the tick')
+                wait_until('the tick', lambda at=tick: time.time() > at, 60 + WAIT_S)
                 wait_until('the kills', lambda killed=servers[:]: sum(server.killed() for server in killed) >= dead)
                 servers.append(Server(world))
                 wait_until('the job of the minute', lambda n=minute: world.count('ticks') == n)
