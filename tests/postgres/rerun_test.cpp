@@ -1,11 +1,5 @@
-#include "src/base/clock.hpp"
-#include "src/base/random.hpp"
-#include "src/engine/tx_factory.hpp"
-#include "src/store/postgres/postgres_store.hpp"
-#include "tests/conformance/store_world.hpp"
-#include "tests/postgres/cluster.hpp"
+#include "tests/postgres/two_stores.hpp"
 
-#include <gtest/gtest.h>
 #include <sys/types.h>
 
 #include <atomic>
@@ -18,10 +12,8 @@ namespace pawl::postgres {
 
 namespace {
 
-using namespace conformance;
 using Kind = StoreError::Kind;
 
-constexpr char one_kind{};
 // Fails with the given code in its first `times` calls.
 constexpr auto fail_at_first = on_all<2>("fail_at_first", "SELECT fail_at_first($1, $2)");
 constexpr Sql backend = on_all("backend", "SELECT pg_backend_pid()");
@@ -32,30 +24,6 @@ CREATE FUNCTION fail_at_first(code TEXT, times BIGINT) RETURNS BIGINT LANGUAGE p
     RAISE EXCEPTION 'as the test says' USING ERRCODE = code;
 END $$;
 )";
-
-// As the engine runs one.
-class Phase final : public store::Work {
-public:
-    Phase(std::function<void(Tx&)> run, std::unique_ptr<store::Work> told)
-        : run_{std::move(run)}, told_{std::move(told)} {}
-    void run(Session& session) override {
-        detail::TxFactory::with_tx(
-            {.session = session,
-             .random = base::system_random(),
-             .key_id = {},
-             .staged = nullptr,
-             .staging = engine::Staging::as_job,
-             .isolation = isolation()},
-            run_
-        );
-    }
-    void done(std::exception_ptr failed) noexcept override { told_->done(std::move(failed)); }
-    const void* kind() const override { return &one_kind; }
-
-private:
-    std::function<void(Tx&)> run_;
-    std::unique_ptr<store::Work> told_;
-};
 
 struct OfThePhase : std::runtime_error {
     OfThePhase() : std::runtime_error{"of the phase"} {}
@@ -78,7 +46,9 @@ protected:
                 execute(tx, notes::insert, std::string{"a"});
                 meet(tx, [&] { (void)query<std::int64_t>(tx, fail_at_first, code, times); });
             },
-            ending.work({})
+            ending.work({}),
+            Isolation::read_committed,
+            5s
         ));
         return ending.wait();
     }
