@@ -99,7 +99,7 @@ KeyIdentity key_identity(Scope scope, const Principal& principal, std::string ke
 std::string key_hash(const KeyIdentity& identity) {
     json::Parts parts;
     parts.add(identity.tenant).add(identity.account).add(identity.key);
-    return json::hex(json::sha256(parts.bytes())).substr(0, 32);
+    return json::short_hash(parts);
 }
 
 std::optional<KeyRow> find_key(detail::Session& session, std::string_view hash) {

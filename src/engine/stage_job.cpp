@@ -23,7 +23,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds longest_delay = std::chrono::hours{10 * 365 * 24};
 constexpr milliseconds longest_within = std::chrono::hours{30 * 24};
 constexpr std::size_t unique_max = 200;
-constexpr std::size_t hash_digits = 32;
 constexpr int tries_max = 5;
 
 std::string between(
@@ -51,7 +50,7 @@ std::optional<std::string> problem(const StageOptions& options, Staging staging)
 std::string hash_of(std::string_view kind, std::string_view unique) {
     json::Parts parts;
     parts.add("pawl.job").add(kind).add(unique);
-    return json::hex(json::sha256(parts.bytes())).substr(0, hash_digits);
+    return json::short_hash(parts);
 }
 
 std::optional<std::string> find(

@@ -106,4 +106,8 @@ Parts& Parts::add(std::string_view part) & {
     return *this;
 }
 
+std::string short_hash(const Parts& parts) {
+    return hex(sha256(parts.bytes())).substr(0, 32);
+}
+
 }  // namespace pawl::json

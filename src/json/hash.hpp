@@ -40,4 +40,7 @@ private:
     std::string bytes_;
 };
 
+// The first 32 hex digits of the parts' SHA-256: enough to tell the rows of a table apart.
+std::string short_hash(const Parts& parts);
+
 }  // namespace pawl::json

@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::chrono::milliseconds longest_window = 24h;
 constexpr std::size_t result_max = 64 * 1024;
-constexpr std::size_t hash_digits = 32;
 
 // A window that ends later was written by a wrong clock.
 constexpr auto bound = 2 * longest_window;
@@ -21,7 +20,7 @@ constexpr auto bound = 2 * longest_window;
 std::string hash_of(std::string_view action, const Principal& who, std::string_view about) {
     json::Parts parts;
     parts.add("pawl.once").add(who.tenant).add(who.account).add(action).add(about);
-    return json::hex(json::sha256(parts.bytes())).substr(0, hash_digits);
+    return json::short_hash(parts);
 }
 
 }  // namespace
