@@ -81,6 +81,7 @@ int floor_jobs_claim(struct floor_jobs* f, int limit) {
     null(s, 6);
     integer(s, 7, 0);
     text(s, 8, "[]");
+    integer(s, 9, 1);
     int found = 0;
     while (row(s)) {
         f->claimed[found].id = sqlite3_column_int64(s->made, 0);

@@ -139,6 +139,7 @@ static void insert_key(
     null(s, 20);
     integer(s, 21, 0);
     text(s, 22, called ? call_target : NULL);
+    integer(s, 23, 1);
     run(s);
 }
 

@@ -60,7 +60,7 @@ class Scripts:
     def _key(self, point, data, called=True):
         return filled(self.sql['insert_key'], KEY, HASH, "'rocket-rides'", "'jane@example.com'", ":n::text", "'book_ride'",
                       "'POST'", "'/rides'", "'127.0.0.1'", HEX, '1', PARAMS, SOON, point, data, HEX if called else 'NULL',
-                      'now()' if called else 'NULL', 'false', 'now()', 'NULL', '0', TARGET if called else 'NULL')
+                      'now()' if called else 'NULL', 'false', 'now()', 'NULL', '0', TARGET if called else 'NULL', '7')
 
     def _move(self, old, new, data):
         return fenced(filled(self.sql['move_key'], KEY, '1', old, new, data, SOON, HEX, 'now()', 'false', 'now()', TARGET))

@@ -46,7 +46,8 @@ struct QueueOptions {
 
 struct ServiceOptions {
     std::chrono::milliseconds lease{30s};  // How long a dead server may hold a key.
-    // After the end of the lease: time for the client to retry itself.
+    // After the end of the lease: time for the client to retry itself. The keys of a server that
+    // has died do not wait for it.
     std::chrono::milliseconds complete_after{5s};
     // How long a decision about a request in doubt may be taken back.
     std::chrono::milliseconds settle_after{30s};

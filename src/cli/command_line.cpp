@@ -144,6 +144,14 @@ void add_attention(CLI::App& app, Run& run) {
     undo->add_option("--by", run.undo.by, "Who undoes it, for the audit")->capture_default_str();
 }
 
+void add_servers(CLI::App& app, Run& run) {
+    auto& servers = *app.add_subcommand("servers", "The servers of the database: list");
+    servers.require_subcommand(1);
+    command(servers, run, "list", "List them with what each one holds", [](Run& r) {
+        cli::list_servers(r.open(), r.json, r.out);
+    });
+}
+
 void add_restored(CLI::App& app, Run& run) {
     constexpr auto text = "Record that the database was restored from a backup: opens an epoch";
     cli::add_restored_options(
@@ -241,6 +249,7 @@ void add_commands(CLI::App& app, Run& run) {
     add_keys(app, run);
     add_attention(app, run);
     cli::add_job_commands(app, run);
+    add_servers(app, run);
     add_services(app, run);
     add_restored(app, run);
 }

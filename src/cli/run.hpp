@@ -8,6 +8,7 @@
 #include "src/cli/queues.hpp"
 #include "src/cli/restored.hpp"
 #include "src/cli/schedules.hpp"
+#include "src/cli/servers.hpp"
 
 #include <CLI/CLI.hpp>
 

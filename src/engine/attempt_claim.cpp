@@ -145,7 +145,15 @@ bool Attempt::take_over(store::Session& session, const KeyRow& row) {
     const auto until = lease_end(session);
     const auto bound = core::lease_bound(now, engine_.options().lease);
     return execute_statement(
-               session, sql::take_over, row.id, row.attempt, now, until, bound, row.recovery_point
+               session,
+               sql::take_over,
+               row.id,
+               row.attempt,
+               now,
+               until,
+               bound,
+               row.recovery_point,
+               engine_.store().server()
            ) != 0;
 }
 

@@ -87,7 +87,8 @@ bool Attempt::take_from_attention(store::Session& session, const KeyRow& row) {
         row.attempt,
         again ? 1 : 0,
         lease_end(session),
-        now
+        now,
+        engine_.store().server()
     );
     facts_.id = row.id;
     facts_.number = row.attempt + 1;

@@ -35,6 +35,7 @@ struct OpenKey {
     std::optional<std::string_view> error;
     int generation{};
     std::optional<std::string_view> call_target;
+    std::optional<std::int64_t> server;
 };
 
 // The parameters of insert_key_finished.
@@ -143,7 +144,8 @@ void Attempt::insert_row(store::Session& session, Outcome& reached, const std::s
             .now = now,
             .error = failed ? Text{error} : Text{},
             .generation = facts_.generation,
-            .call_target = facts_.mark ? stored_target(facts_.mark->target) : Text{}}
+            .call_target = facts_.mark ? stored_target(facts_.mark->target) : Text{},
+            .server = engine_.store().server()}
     );
 }
 

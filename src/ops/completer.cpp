@@ -8,7 +8,6 @@
 #include "src/core/call_rule.hpp"
 #include "src/core/claim_rule.hpp"
 #include "src/core/completer_cap.hpp"
-#include "src/ops/rounds.hpp"
 #include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
 
@@ -220,7 +219,7 @@ void Completer::settle_decided(CompleterReport& report) {
 }
 
 void Completer::run(const std::stop_token& stop) {
-    rounds(stop, engine_.clock(), options_.every, "completer", [this](TimePoint) {
+    const auto round = [this](TimePoint) {
         const auto report = run_once();
         if (report.completed + report.failed + report.to_person + report.settled +
                 report.settling_failed >
@@ -235,7 +234,8 @@ void Completer::run(const std::stop_token& stop) {
                  {"settling_failed", std::to_string(report.settling_failed)}}
             );
         return report.completed >= options_.batch_max;
-    });
+    };
+    rounds(stop, engine_.clock(), options_.every, "completer", round, &wake_);
 }
 
 }  // namespace pawl::ops

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "src/engine/engine.hpp"
+#include "src/ops/rounds.hpp"
 
 #include <chrono>
 #include <optional>
@@ -12,7 +13,8 @@ namespace pawl::ops {
 using namespace std::chrono_literals;
 
 struct CompleterOptions {
-    // After the end of the lease: time for the client to retry by itself.
+    // After the end of the lease: time for the client to retry by itself. The keys of a server that
+    // has died do not wait for it.
     std::chrono::milliseconds grace{5s};
     std::chrono::milliseconds every{1s};
     // After a settlement was decided: time to take it back.
@@ -41,6 +43,8 @@ public:
     // Throws StoreError.
     CompleterReport run_once();
     void run(const std::stop_token& stop);
+    // Leases have ended: run() begins a round at once.
+    void wake() { wake_.wake(); }
 
 private:
     void complete_dropped(CompleterReport& report);
@@ -54,6 +58,7 @@ private:
 
     engine::Engine& engine_;
     CompleterOptions options_;
+    Wake wake_;
 };
 
 }  // namespace pawl::ops

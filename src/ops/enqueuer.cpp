@@ -74,7 +74,9 @@ struct ClaimUntil {
     int limit;
 };
 
-std::vector<queue::StagedJob> claim_staged(store::Session& session, const ClaimUntil& of) {
+std::vector<queue::StagedJob> claim_staged(
+    store::Session& session, const ClaimUntil& of, std::optional<std::int64_t> server
+) {
     std::vector<queue::StagedJob> jobs;
     const auto now = session.now();
     run_statement(
@@ -85,7 +87,8 @@ std::vector<queue::StagedJob> claim_staged(store::Session& session, const ClaimU
         now,
         now + of.claim,
         core::lease_bound(now, of.claim),
-        of.limit
+        of.limit,
+        server
     );
     return jobs;
 }
@@ -125,7 +128,9 @@ bool Enqueuer::anything_staged(std::optional<TimePoint> due_by) {
 std::vector<queue::StagedJob> Enqueuer::claim() {
     if (!anything_staged(std::nullopt)) return {};
     return store::write_now(store_, [&](store::Session& session) {
-        return claim_staged(session, {session.now(), options_.claim, options_.batch_max});
+        return claim_staged(
+            session, {session.now(), options_.claim, options_.batch_max}, store_.server()
+        );
     });
 }
 
@@ -260,7 +265,8 @@ int Enqueuer::jobs_to_staged() {
 int Enqueuer::staged_to_jobs() {
     if (!anything_staged(no_bound)) return 0;
     return store::write_now(store_, [&](store::Session& session) {
-        const auto jobs = claim_staged(session, {no_bound, options_.claim, options_.batch_max});
+        const auto jobs =
+            claim_staged(session, {no_bound, options_.claim, options_.batch_max}, store_.server());
         const auto list = detail::encode(ids_of(jobs));
         constexpr int never_claimed = 0;
         execute_statement(

@@ -23,24 +23,45 @@ bool run_round(const char* name, Round round) {
     }
 }
 
+// Ends the wait of a service's loop early. From any thread; quick.
+class Wake {
+public:
+    void wake() {
+        {
+            const std::lock_guard lock{mutex_};
+            woken_ = true;
+        }
+        changed_.notify_one();
+    }
+    void wait(const std::stop_token& stop, std::chrono::milliseconds longest) {
+        std::unique_lock lock{mutex_};
+        changed_.wait_for(lock, stop, longest, [this] { return woken_; });
+        woken_ = false;
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable_any changed_;
+    bool woken_{false};
+};
+
 // The loop of a service: a round, then a wait, until the stop. `round` returns true if there is
-// more to do at once. An exception is logged; the next round comes after the usual wait.
+// more to do at once; `wake` ends a wait early. An exception is logged; the next round comes after
+// the usual wait.
 template <class Round>
 void rounds(
     const std::stop_token& stop,
     base::Clock& clock,
     std::chrono::milliseconds every,
     const char* name,
-    Round round
+    Round round,
+    Wake* wake = nullptr
 ) {
-    std::mutex mutex;
-    std::condition_variable_any wake;
+    Wake none;
     while (!stop.stop_requested()) {
         bool more = false;
         run_round(name, [&] { more = round(clock.now()); });
-        if (more) continue;
-        std::unique_lock lock{mutex};
-        wake.wait_for(lock, stop, every, [] { return false; });
+        if (!more) (wake == nullptr ? none : *wake).wait(stop, every);
     }
 }
 

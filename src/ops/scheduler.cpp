@@ -12,9 +12,7 @@
 #include "store/statements.hpp"
 
 #include <algorithm>
-#include <condition_variable>
 #include <map>
-#include <mutex>
 #include <stdexcept>
 #include <utility>
 
@@ -160,13 +158,11 @@ void Scheduler::run_tick(const PeriodicJob& job, TimePoint stored) {
 
 void Scheduler::run(const std::stop_token& stop) {
     if (jobs_.empty()) return;
-    std::mutex mutex;
-    std::condition_variable_any wake;
+    Wake wake;
     while (!stop.stop_requested()) {
         auto wait = after_trouble;
         run_round("scheduler", [&] { wait = run_once(); });
-        std::unique_lock lock{mutex};
-        wake.wait_for(lock, stop, wait, [] { return false; });
+        wake.wait(stop, wait);
     }
 }
 

@@ -167,11 +167,20 @@ Service::Impl::Impl(Database& on, const ServiceOptions& given)
           queue.pusher.get(),
           // A dead server may hold a job for this long.
           {.claim = std::max<std::chrono::milliseconds>(options.job_lease, 1s)}},
-      scheduler{engine, [this] { on_staged(); }} {
+      scheduler{engine, [this] { on_staged(); }},
+      servers{
+          database.store(),
+          base::system_clock(),
+          {.complete_after = options.complete_after, .version = PAWL_VERSION}} {
     work_queue(default_queue);
     for (const auto& one : options.queues) work_queue(one.name);
     engine.on_staged([this] { on_staged(); });
     enqueuer.on_sent([this](int jobs) { wake_workers(jobs); });
+    servers.on_ended([this](const ops::EndedServer& ended) {
+        if (ended.keys > 0) completer.wake();
+        if (ended.staged_jobs > 0) enqueuer.wake();
+        wake_workers(static_cast<int>(std::min<std::int64_t>(ended.jobs, workers_max)));
+    });
     database.jobs().serve(engine.options().staging, [this] { on_staged(); });
 }
 
@@ -233,8 +242,11 @@ void Service::Impl::add_handler(
 void Service::Impl::end_previous_server_leases() {
     const auto ended = store::write_now(engine.store(), [&](store::Session& session) {
         const auto now = session.now();
-        const auto keys = execute_statement(session, sql::end_previous_server_leases, now);
+        const auto keys = execute_statement(
+            session, sql::end_previous_server_leases, now, now - options.complete_after - 1ms
+        );
         execute_statement(session, sql::release_previous_server_staged_jobs);
+        execute_statement(session, sql::delete_all_servers);
         return keys + execute_statement(session, sql::rescue_previous_server_jobs, now);
     });
     if (ended > 0) log::info("previous_server_leases_ended", {{"count", std::to_string(ended)}});
@@ -285,6 +297,7 @@ void Service::Impl::start() {
     marker.start();
     started = true;
     if (engine.store().serves_one_process()) end_previous_server_leases();
+    servers.start();
     count_stranded();
     warn_of_a_short_drain();
     for (const auto& call : engine.calls_without_target())
@@ -301,6 +314,10 @@ void Service::Impl::start() {
         }};
     };
     auto run = [&](const char* name, auto f) { threads.push_back(thread_of(name, f)); };
+    if (!engine.store().serves_one_process())
+        rescuers.push_back(thread_of("pawl-servers", [this](const std::stop_token& stop) {
+            servers.run(stop);
+        }));
     run("pawl-completer", [this](const std::stop_token& stop) { completer.run(stop); });
     run("pawl-enqueuer", [this](const std::stop_token& stop) { enqueuer.run(stop); });
     run("pawl-marker", [this](const std::stop_token& stop) { marker.run(stop); });
@@ -328,8 +345,10 @@ bool Service::Impl::stop(std::chrono::milliseconds drain) {
     for (const auto& worker : workers) worker->stop_calls();
     drained = drained || wait_idle(last);
     if (started) ops::run_round("marker", [this] { marker.run_once(); });
-    if (drained) join();
-    return drained;
+    if (!drained) return false;
+    join();
+    if (started) ops::run_round("servers", [this] { servers.leave(); });
+    return true;
 }
 
 void Service::Impl::join() {

@@ -9,6 +9,7 @@
 #include "src/ops/pauses.hpp"
 #include "src/ops/reaper.hpp"
 #include "src/ops/scheduler.hpp"
+#include "src/ops/servers.hpp"
 #include "src/ops/worker.hpp"
 #include "src/queue/embedded/embedded_dead_letters.hpp"
 #include "src/queue/open.hpp"
@@ -55,10 +56,11 @@ struct Service::Impl {
     ops::Marker marker;
     ops::Enqueuer enqueuer;
     ops::Scheduler scheduler;
+    ops::Servers servers;
     // Of each queue, the default first: one for first tries, then one for each retry layer.
     std::vector<std::unique_ptr<ops::Worker>> workers;
     std::vector<std::jthread> threads;
-    std::vector<std::jthread> rescuers;  // Renew the leases of jobs in flight, so they stop last.
+    std::vector<std::jthread> rescuers;  // Keep what is in flight, so they stop last.
     bool started{false};
     bool stopped{false};
 };

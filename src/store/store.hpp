@@ -4,6 +4,7 @@
 #include <pawl/error.hpp>
 #include <pawl/isolation.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -145,10 +146,24 @@ public:
     virtual void notify(std::string_view) {}
     // NOLINTNEXTLINE(performance-unnecessary-value-param): overriders keep it.
     virtual std::unique_ptr<Listening> listen(OnNotice) { return nullptr; }
+    // The number of an advisory lock that a connection of this process holds until the connection
+    // or the process ends; nullopt: none at present. The first call opens the connection, later.
+    virtual std::optional<std::int64_t> session_lock() { return std::nullopt; }
     // Counters since the store was opened; works per commit shows how well requests share commits.
     virtual StoreStats stats() const { return {}; }
     // Finishes the queued works, then refuses new ones.
     virtual void stop() = 0;
+
+    // The id of this process in pawl_servers, which its claims of keys and jobs name
+    // (ops::Servers); nullopt: it has none, and only the ends of its leases free what it held.
+    std::optional<std::int64_t> server() const {
+        const auto id = server_.load();
+        return id == 0 ? std::nullopt : std::optional{id};
+    }
+    void set_server(std::optional<std::int64_t> id) { server_ = id.value_or(0); }
+
+private:
+    std::atomic<std::int64_t> server_{0};
 };
 
 // The error of a statement. `why` continues a sentence that begins with the statement's name.

@@ -118,9 +118,9 @@ TEST_P(AttentionTest, a_decision_is_carried_out_once_and_fenced_by_the_attempt_i
     EXPECT_EQ(found[0].settlement, "happened");
     EXPECT_EQ(found[0].result_name, "Charge");
     EXPECT_EQ(found[0].by, "jane");
-    EXPECT_EQ(run(sql::take_from_attention, id, 2, 0, now() + 30s, now()), 0);
-    EXPECT_EQ(run(sql::take_from_attention, id, 1, 1, now() + 30s, now()), 1);
-    EXPECT_EQ(run(sql::take_from_attention, id, 1, 1, now() + 30s, now()), 0);
+    EXPECT_EQ(run(sql::take_from_attention, id, 2, 0, now() + 30s, now(), server), 0);
+    EXPECT_EQ(run(sql::take_from_attention, id, 1, 1, now() + 30s, now(), server), 1);
+    EXPECT_EQ(run(sql::take_from_attention, id, 1, 1, now() + 30s, now(), server), 0);
     EXPECT_EQ(run(sql::delete_attention, id, 2, now()), 0);
     EXPECT_EQ(run(sql::delete_attention, id, 1, now()), 1);
     EXPECT_TRUE(settlements().empty());

@@ -282,7 +282,8 @@ TEST_P(EmbeddedQueueTest, a_job_that_another_server_gave_back_is_claimed_within_
                 TimePoint{},
                 0,
                 0,
-                "[]"
+                "[]",
+                std::optional<std::int64_t>{}
             );
             claimed.set_value();
             done.wait();

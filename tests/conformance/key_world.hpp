@@ -27,6 +27,7 @@ protected:
         return write_one(*store, statement, arguments...);
     }
     TimePoint now() { return clock.now(); }
+    std::optional<std::int64_t> server{7};  // That open_key() and take_over() write.
     KeyState state(std::int64_t id) { return read_rows<KeyState>(*store, key_state, id).at(0); }
 
     // The race of the claim: returns an id to the first only.
@@ -65,7 +66,8 @@ protected:
             now(),
             std::optional<std::string>{},
             0,
-            std::string{"stripe"});
+            std::string{"stripe"},
+            server);
         return id;
     }
     std::int64_t finish(
@@ -88,7 +90,7 @@ protected:
         );
     }
     std::int64_t take_over(std::int64_t id, int seen, const std::string& point = "ride_created") {
-        return run(sql::take_over, id, seen, now(), now() + 30s, now() + 60s, point);
+        return run(sql::take_over, id, seen, now(), now() + 30s, now() + 60s, point, server);
     }
     std::int64_t to_attention(std::int64_t id, int attempt, const std::string& reason = "stuck") {
         return write_now(*store, [&](Session& session) {

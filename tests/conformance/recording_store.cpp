@@ -1,6 +1,7 @@
 #include "tests/conformance/recording_store.hpp"
 
 #include "store/statements.hpp"
+#include "tests/passing_session.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,9 +30,10 @@ struct Notes {
     }
 };
 
-class RecordingSession final : public store::Session {
+class RecordingSession final : public testing::PassingSession {
 public:
-    RecordingSession(store::Session& inner, const Notes& notes) : inner_{inner}, notes_{notes} {}
+    RecordingSession(store::Session& inner, const Notes& notes)
+        : PassingSession{inner}, notes_{notes} {}
     std::int64_t run(
         const Sql& statement,
         std::span<const store::Value> parameters,
@@ -49,22 +51,8 @@ public:
         inner_.fence(statement, parameters);
         notes_.add(statement);
     }
-    void set_lock_timeout(std::chrono::milliseconds patience) override {
-        inner_.set_lock_timeout(patience);
-    }
-    void lock_name(std::string_view name, std::int64_t number, std::chrono::milliseconds patience)
-        override {
-        inner_.lock_name(name, number, patience);
-    }
-    bool try_lock_name(std::int64_t number) override { return inner_.try_lock_name(number); }
-    void run_script(const Sql& script) override { inner_.run_script(script); }
-    void savepoint() override { inner_.savepoint(); }
-    void roll_back_to() override { inner_.roll_back_to(); }
-    void release() override { inner_.release(); }
-    TimePoint now() override { return inner_.now(); }
 
 private:
-    store::Session& inner_;
     Notes notes_;
 };
 

@@ -1,4 +1,5 @@
 """A job at each minute: servers are killed within a tick and after it, and the minute still has one job."""
+import json
 import os
 import subprocess
 import time
@@ -61,6 +62,9 @@ def one_job_each_minute(settings, kill):
                     server.close()
             check_equal(world.rows('SELECT count(DISTINCT tick_ms) FROM ticks')[0][0], minute, 'minutes with a job')
         check_equal(world.count('pawl_jobs'), 0, 'jobs that are left')
+        (listed,) = json.loads(world.pawl_command('schedules', 'list', '--json').stdout)
+        check_equal((listed['name'], listed['schedule']), ('minute', '* * * * * UTC'), 'the schedule')
+        check(listed['last_at'] < listed['next_at'], f'the ticks of {listed}')
 
 
 def cases(settings):

@@ -147,9 +147,10 @@ struct EngineSteps {
         const auto* generation = made_by(s) == s.first_value("claim_expired_key") ? "1" : "0";
         return of(
             sql::insert_key,
-            {made_by(s), "h",     "t", "a",          "k",         "book_ride",    "POST", "/rides",
-             "::1",      "f",     "1", "{}",         lease_of(s), "ride_created", "{}",   "c",
-             now,        "false", now, std::nullopt, generation,  std::nullopt}
+            {made_by(s),   "h",         "t", "a",     "k",  "book_ride",  "POST",
+             "/rides",     "::1",       "f", "1",     "{}", lease_of(s),  "ride_created",
+             "{}",         "c",         now, "false", now,  std::nullopt, generation,
+             std::nullopt, std::nullopt}
         );
     }
     static Statement move_key(const Session& s, const Text& id, const Text& attempt) {
@@ -251,10 +252,10 @@ struct EngineSteps {
         if (s.told("begin") == nullptr) return std::nullopt;
         const auto found = found_by(s);
         if (found.as == As::open)
-            return patiently(
-                of(sql::take_over,
-                   {found.id, found.attempt, now, lease_of(s), lease_bound, found.point})
-            );
+            return patiently(of(
+                sql::take_over,
+                {found.id, found.attempt, now, lease_of(s), lease_bound, found.point, std::nullopt}
+            ));
         if (found.as == As::expired) return patiently(of(sql::claim_expired_key, {"h"}));
         return std::nullopt;
     }

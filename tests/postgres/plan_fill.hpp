@@ -71,6 +71,12 @@ FROM generate_series(1, 300000) AS i;
 INSERT INTO pawl_schedules (name, schedule, next_at)
 SELECT 'report-' || i, '@daily ', '2027-01-01Z' FROM generate_series(1, 100) AS i;
 
+INSERT INTO pawl_servers (host, version, since, seen_at, beats)
+SELECT 'host-' || i, '1.0', '2027-01-01Z', '2027-01-01Z', 1 FROM generate_series(1, 10) AS i;
+
+UPDATE pawl_idempotency_keys SET server_id = 7 WHERE id IN (500000, 505000, 510000);
+UPDATE pawl_jobs SET server_id = id % 10 WHERE state = 'running';
+
 INSERT INTO pawl_dead_jobs
     (id, jid, queue, kind, args, attempt, failures, created_at, history, error_kind, died_at)
 SELECT i, lpad(i::text, 24, '0'), 'queue-1', 'send_receipt', '{}', 5, 5, '2026-12-31Z', '[]',
@@ -82,6 +88,8 @@ SELECT i, lpad(i::text, 24, '0'), 'queue-1', 'send_receipt', '{}',
        '2026-12-31Z'::timestamptz + i * interval '1 ms',
        CASE WHEN i % 1000 = 7 THEN '2026-12-31Z'::timestamptz END, '2026-12-31Z'
 FROM generate_series(1000001, 1200000) AS i;
+
+UPDATE pawl_staged_jobs SET server_id = 7 WHERE claimed_until IS NOT NULL;
 
 INSERT INTO pawl_inbox (jid, done_at)
 SELECT lpad(i::text, 24, '0'), '2026-12-31Z'::timestamptz + i * interval '1 second'

@@ -78,7 +78,7 @@ inline std::vector<Case> cases_of_keys() {
         {&sql::delete_keys, {batch}},
         {&sql::delete_key, {id::finished}},
         {&sql::end_previous_server_leases,
-         {at::long_ago},
+         {at::long_ago, at::long_ago},
          {"pawl_idempotency_keys_open"},
          at_the_start,
          0},
@@ -126,7 +126,8 @@ inline std::vector<Case> cases_of_keys() {
                             "{}",     "c",
                             at::now,  "false",
                             at::now,  none,
-                            "0",      none}},
+                            "0",      none,
+                            "7"}},
         {&sql::insert_key_finished,
          {id::next,
           hash_of(id::next),
@@ -173,8 +174,8 @@ inline std::vector<Case> cases_of_keys() {
         {&sql::show_attention, {id::attention}},
         {&sql::show_expired, {"77"}},
         {&sql::show_key, {id::open}},
-        {&sql::take_from_attention, {id::attention, "1", "1", at::soon, at::now}},
-        {&sql::take_over, {id::open, "1", at::now, at::soon, at::later, point}},
+        {&sql::take_from_attention, {id::attention, "1", "1", at::soon, at::now, "7"}},
+        {&sql::take_over, {id::open, "1", at::now, at::soon, at::later, point, "7"}},
         {&sql::to_attention, {id::open, "1", point, "why", at::now}, {}, {}, 100, true},
         {&sql::undo_settlement, {"510001", "1"}},  // It has a decision.
     };
@@ -187,7 +188,15 @@ inline std::vector<Case> cases_of_jobs() {
     return {
         {&sql::insert_dead_job, {id::running_job, "1", "why", at::now, "why", "now"}},
         {&sql::claim_jobs,
-         {"queue-1", at::later, at::end_of_lease, "10", at::long_ago, "0", "0", R"(["another"])"},
+         {"queue-1",
+          at::later,
+          at::end_of_lease,
+          "10",
+          at::long_ago,
+          "0",
+          "0",
+          R"(["another"])",
+          "7"},
          {},
          {},
          200},
@@ -257,7 +266,7 @@ inline std::vector<Case> cases_of_staged_jobs() {
     const auto* ready = "[120004,120005]";
     constexpr auto after_a_change = "after a change of queue, until it is empty";
     return {
-        {&sql::claim_staged_jobs, {at::now, at::now, at::soon, at::later, "10"}, {}, {}, 300},
+        {&sql::claim_staged_jobs, {at::now, at::now, at::soon, at::later, "10", "7"}, {}, {}, 300},
         {&sql::copy_jobs_to_staged, {ready}, {"pawl_jobs", "pawl_jobs_due"}, after_a_change, 0},
         {&sql::copy_staged_to_jobs,
          {ids, "ready", "0", at::now},
@@ -295,6 +304,39 @@ inline std::vector<Case> cases_of_schedules() {
          {},
          {"pawl_schedules"},
          "the periodic jobs of a program, which are few",
+         0},
+    };
+}
+
+inline std::vector<Case> cases_of_servers() {
+    const auto* servers_are_few = "the servers, which are few";
+    const auto* at_an_end = "once, at the end of a server that has died";
+    return {
+        {&sql::beat, {"7", at::now, "99"}},
+        {&sql::delete_all_servers, {}, {"pawl_servers"}, at_the_start, 0},
+        {&sql::delete_server, {"7"}},
+        {&sql::delete_silent_server, {"7", "1"}},
+        {&sql::end_leases_of_server,
+         {"7", at::long_ago, at::long_ago},
+         {"pawl_idempotency_keys_open"},
+         few_are_open,
+         0},
+        {&sql::find_other_servers, {"7"}, {"pawl_servers"}, servers_are_few, 0},
+        {&sql::insert_server, {"host", "1.0", at::now, none}},
+        {&sql::list_servers,
+         {},
+         {"pawl_servers",
+          "pawl_idempotency_keys_open",
+          "pawl_jobs",
+          "pawl_jobs_leased",
+          "pawl_staged_jobs"},
+         by_people,
+         0},
+        {&sql::release_staged_jobs_of_server, {"7"}, {"pawl_staged_jobs"}, at_an_end, 0},
+        {&sql::rescue_jobs_of_server,
+         {"7", at::now},
+         {"pawl_jobs", "pawl_jobs_leased"},
+         at_an_end,
          0},
     };
 }
@@ -407,6 +449,7 @@ inline std::vector<Case> all_cases() {
           cases_of_jobs(),
           cases_of_staged_jobs(),
           cases_of_schedules(),
+          cases_of_servers(),
           cases_of_kafka(),
           cases_of_locks(),
           cases_of_the_database(),

@@ -19,7 +19,16 @@ namespace {
 constexpr Sql look_at_rows{
     "simulation_rows",
     "SELECT id, tenant || '/' || idempotency_key, operation, params, attempt, recovery_point, "
-    "status, lease_until, response_status, expires_at FROM pawl_idempotency_keys",
+    "status, lease_until, response_status, expires_at, calling, coalesce(server_id, 0) "
+    "FROM pawl_idempotency_keys",
+    {}};
+
+constexpr Sql look_at_servers{
+    "simulation_servers", "SELECT id, beats, session_lock FROM pawl_servers", {}};
+constexpr Sql jobs_of_server{
+    "simulation_jobs_of_server",
+    "SELECT (SELECT count(*) FROM pawl_jobs WHERE server_id = $1 AND state = 'running') + "
+    "(SELECT count(*) FROM pawl_staged_jobs WHERE server_id = $1 AND claimed_until IS NOT NULL)",
     {}};
 
 constexpr Sql look_at_books{
@@ -94,9 +103,12 @@ void Checks::look_at_all(const Had& had) {
             seen.lease_until = time_in(row, 7);
             seen.response_status = row.is_null(8) ? 0 : static_cast<int>(row.integer(8));
             seen.expires_at = time_in(row, 9);
+            seen.calling = row.integer(10) != 0;
+            seen.server_id = row.integer(11);
             there.insert(seen.id);
             see(std::move(seen), had);
         });
+        see_servers(session);
         if (world_.works) job_places_.inspect(session);
         check_pages(session);
     });
@@ -105,6 +117,52 @@ void Checks::look_at_all(const Had& had) {
     if (operated_)
         for (auto& letter : texts("SELECT id || ' ' || history FROM pawl_dead_jobs"))
             deaths_.insert(std::move(letter));
+}
+
+// A server is ended after its time only, and with it all that it held.
+void Checks::see_servers(store::Session& session) {
+    std::set<std::int64_t> there;
+    session.run(look_at_servers, {}, [&](const detail::Row& row) {
+        there.insert(row.integer(0));
+        const auto [at, fresh] = servers_.try_emplace(row.integer(0));
+        auto& server = at->second;
+        server.lock = row.integer(2);
+        if (fresh || server.beats != row.integer(1)) server.beaten_at = world_.clock.steady();
+        server.beats = row.integer(1);
+    });
+    for (auto at = servers_.begin(); at != servers_.end();) {
+        if (there.contains(at->first)) {
+            ++at;
+            continue;
+        }
+        ended(session, at->first, at->second);
+        ended_early_.erase(at->first);
+        at = servers_.erase(at);
+    }
+    for (const auto server : std::exchange(ended_early_, {}))
+        violated("I24", "a lease of server " + std::to_string(server) + " ended before its end");
+}
+
+void Checks::ended(store::Session& session, std::int64_t id, const Server& server) {
+    const bool lives = world_.locks.contains(server.lock);
+    ended_a_living_server_ = ended_a_living_server_ || lives;
+    const auto& times = world_.server_times;
+    if (world_.clock.steady() - server.beaten_at < (lives ? times.silent_max : times.silent_min))
+        violated("I24", "server " + std::to_string(id) + " was ended too early");
+    for (const auto& [key, row] : rows_)
+        if (row.server_id == id && !row.gone && row.status == "open" && !row.calling &&
+            row.lease_until && *row.lease_until > world_.clock.now())
+            violated("I24", "an ended server still holds " + row.who);
+    const std::array values{store::Value{id}};
+    session.run(jobs_of_server, values, [&](const detail::Row& row) {
+        if (row.integer(0) > 0) violated("I24", "an ended server still holds a job");
+    });
+}
+
+bool Checks::dead_servers_are_there() const {
+    return std::any_of(servers_.begin(), servers_.end(), [&](const auto& each) {
+        return !world_.locks.contains(each.second.lock);
+    });
 }
 
 // The fence: epochs of the pages only grow, and each epoch has one holder.
@@ -137,10 +195,15 @@ void Checks::see(Row row, const Had& had) {
     if (row.attempt == last.attempt && row.status == "open" && last.status == "open" &&
         last.lease_until && !row.lease_until && server_ != row.holder)
         violated("I19", row.who + " was unlocked by a server that did not hold it");
+    const auto now = world_.clock.now();
+    if (row.attempt == last.attempt && row.status == "open" && last.lease_until &&
+        *last.lease_until > now && row.lease_until && *row.lease_until <= now) {
+        if (last.calling) violated("I24", "the lease of a call ended with its server");
+        ended_early_.insert(row.server_id);
+    }
     if (row.attempt < last.attempt) violated("I15", "an attempt decreased");
     if (row.attempt > last.attempt + 1) violated("I15", "an attempt was skipped");
     if (row.rank < last.rank) violated("I4", "a recovery point went back");
-    const auto now = world_.clock.now();
     if (row.attempt > last.attempt && last.lease_until && *last.lease_until > now &&
         *last.lease_until <= now + 2 * world_.lease)
         violated("I19", row.who + " was taken over under a lease");
@@ -230,8 +293,9 @@ void Checks::job_tried(const JobSeen& job, bool fails, const Had& had) {
     const bool anew =
         merged_.contains(job.id) || (pushed != world_.broker.entries.end() && pushed->second > 1);
     // A handler in a transaction may run before the fence notices that its worker slept too long; a
-    // clock that is set back and forth hides that from a worker that calls.
-    const bool slept = job.kind == Pack::kind || had.clock_steps;
+    // clock that is set back and forth hides that from a worker that calls, as does the end of its
+    // lease before its time.
+    const bool slept = job.kind == Pack::kind || had.clock_steps || ended_a_living_server_;
     if (job.attempt < last.attempt && slept) return;
     if (job.attempt < last.attempt && !anew) violated("I18", "an attempt of a job decreased");
     if (job.attempt > last.attempt + 1 && !anew) violated("I18", "an attempt of a job was skipped");

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "src/core/server_watch.hpp"
 #include "src/engine/answer.hpp"
 #include "src/queue/dead_letters.hpp"
 #include "src/store/memory/memory_store.hpp"
 #include "tests/simulation/job_places.hpp"
 #include "tests/simulation/outside_queue.hpp"
+#include "tests/simulation/process_store.hpp"
 #include "tests/simulation/receiver.hpp"
 #include "tests/simulation/trade.hpp"
 
@@ -36,6 +38,8 @@ struct World {
     Receiver& bank;
     Receiver& mail;
     Receiver& carrier;
+    const HeldLocks& locks;
+    core::ServerTimes server_times;
     std::chrono::milliseconds lease;
     bool works{};  // There are workers.
 };
@@ -65,6 +69,8 @@ public:
         std::string status;
         std::string point;
         std::optional<TimePoint> lease_until;
+        bool calling{};
+        std::int64_t server_id{};
         int response_status{};
         std::optional<TimePoint> expires_at;
         bool gone{};           // The reaper has removed it.
@@ -93,6 +99,7 @@ public:
 
     bool jobs_are_open();  // Whether any job is neither done nor dead.
     bool keys_are_open() const;
+    bool dead_servers_are_there() const;
     std::string what_is_open();
     void end(const Had& had);
     std::uint64_t state() const { return state_; }  // A hash of all that was seen last.
@@ -102,6 +109,7 @@ private:
     std::vector<std::string> texts(std::string_view text);
     void look_at_all(const Had& had);
     void check_pages(store::Session& session);
+    void see_servers(store::Session& session);
     void see(Row row, const Had& had);
     void missed(Row& row);
     void check_jobs_of(const std::string& who, const Had& had);
@@ -116,6 +124,14 @@ private:
         int attempt{};
         std::optional<Steady> failed_at;  // For this attempt.
     };
+    // A row of pawl_servers.
+    struct Server {
+        std::int64_t beats{};
+        std::int64_t lock{};
+        Steady beaten_at{};
+    };
+    void ended(store::Session& session, std::int64_t id, const Server& server);
+
     World world_;
     JobPlaces job_places_;
     std::int64_t changes_{-1};  // The database's count of changes at the last check.
@@ -124,6 +140,9 @@ private:
         open_jobs_;  // The open jobs at that count of changes.
     std::optional<std::string> violation_;
     std::map<std::int64_t, Row> rows_;
+    std::map<std::int64_t, Server> servers_;
+    std::set<std::int64_t> ended_early_;  // Servers whose leases this transaction has ended.
+    bool ended_a_living_server_{false};
     std::map<std::string, Final> finals_;                         // By who.
     std::map<std::pair<std::string, std::string>, Tried> tried_;  // By kind and who.
     std::set<std::string> purged_;  // Kinds and arguments of jobs that are, or may be, purged.

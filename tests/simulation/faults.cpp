@@ -19,6 +19,7 @@ void History::draw_faults() {
     calls_are_slow_ = choices_.one_in(3);
     jobs_fail_ = choices_.pick(2) == 1;
     keeps_books_ = choices_.one_in(4);
+    beats_ = choices_.pick(2) == 1;
 }
 
 Does History::bank_does() {

@@ -48,8 +48,11 @@ void History::prepare() {
         outside,
         works,
         days_pass_,
+        beats_,
+        locks_,
         engine,
         {.every = 7s},
+        {.times = server_times},
         worker,
         home().installation(),
         [this](const JobSeen& job) {
@@ -79,8 +82,8 @@ void History::prepare() {
 }
 
 void History::start(std::size_t process) {
-    processes_[process] = std::make_unique<Process>(*shared_);
     numbers_[process] = ++started_;
+    processes_[process] = std::make_unique<Process>(*shared_, started_);
     tell(server(process) + " starts");
 }
 
@@ -180,7 +183,8 @@ bool History::rests() {
 }
 
 bool History::settled() {
-    if (!clients_rest() || checks_.keys_are_open()) return false;
+    if (!clients_rest() || checks_.keys_are_open() || checks_.dead_servers_are_there())
+        return false;
     for (const auto& process : processes_)
         if (!process->alive() || !process->rests()) return false;
     return bank_.on_the_way() + mail_.on_the_way() + carrier_.on_the_way() == 0 &&

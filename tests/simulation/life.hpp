@@ -19,6 +19,9 @@ namespace pawl::simulation {
 
 inline constexpr milliseconds lease{30s};
 inline constexpr milliseconds client_timeout{8s};
+// Both shorter than a lease. Few beats, for speed.
+inline constexpr core::ServerTimes server_times{
+    .beat_every = 4s, .silent_min = 9s, .silent_max = 20s};
 inline constexpr milliseconds days{73h};  // Longer than keys are kept, and than receivers remember.
 
 struct Client {
@@ -122,7 +125,9 @@ private:
     Receiver bank_{clock_, asks(&History::bank_does)};
     Receiver mail_{clock_, asks(&History::other_does)};
     Receiver carrier_{clock_, asks(&History::other_does)};
-    Checks checks_{{database_, clock_, broker_, bank_, mail_, carrier_, lease}};
+    HeldLocks locks_;
+    Checks checks_{
+        {database_, clock_, broker_, bank_, mail_, carrier_, locks_, server_times, lease}};
     std::optional<Shared> shared_;
     std::vector<std::unique_ptr<Process>> processes_;
     std::vector<Steady> starts_at_;  // For dead ones.
@@ -145,7 +150,7 @@ private:
     std::vector<Process::Event> events_;
 
     // Swarm testing (Groce et al., ISSTA 2012): which features this history has at all.
-    bool keeps_books_{false};
+    bool keeps_books_{false}, beats_{false};
     bool dies_{false}, freezes_{false}, commits_fail_{false}, replies_fail_{false}, jumps_{false},
         steps_clock_{false}, days_pass_{false}, calls_are_slow_{false}, jobs_fail_{false};
 };

@@ -23,9 +23,9 @@ void SimCalls::run(std::size_t nth) {
     if (at->strand->ended()) line_.erase(at);
 }
 
-Process::Process(const Shared& shared)
+Process::Process(const Shared& shared, int number)
     : shared_{shared},
-      store_{shared.database},
+      store_{shared.database, shared.locks, number},
       timers_{shared.clock},
       engine_{std::make_unique<engine::Engine>(
           engine::Engine::Parts{store_, shared.clock, shared.random, &timers_, &calls_},
@@ -44,6 +44,7 @@ Process::Process(const Shared& shared)
           shared.outside ? static_cast<queue::Queue&>(outside_) : embedded_,
           pauses_,
           shared.worker},
+      servers_{store_, shared.clock, shared.servers},
       steward_{store_, shared.clock, shared.random, shared.beliefs, shared.books_are_wrong} {
     engine_->add(detail::erase_operation(std::make_shared<Buy>(shared.bank)));
     engine_->add(detail::erase_operation(std::make_shared<BuyOnce>(shared.bank)));
@@ -63,6 +64,13 @@ Process::Process(const Shared& shared)
         if (shared.outside) add_round("enqueuer", 10s, [this] { enqueuer_.run_once(); });
         engine_->on_staged([this] { hurry(shared_.outside ? "enqueuer" : "worker"); });
         enqueuer_.on_sent([this](int) { hurry("worker"); });
+    }
+    if (shared.beats) {
+        add_round("servers", shared.servers.times.beat_every, [this] {
+            if (!store_.server()) servers_.start();
+            servers_.run_once();
+        });
+        hurry("servers");
     }
     if (shared.reaps) add_round("reaper", 30s, [this] { reaper_.run_once(shared_.clock.now()); });
     if (shared.keeps_books)

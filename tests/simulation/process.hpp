@@ -5,6 +5,7 @@
 #include "src/ops/enqueuer.hpp"
 #include "src/ops/pauses.hpp"
 #include "src/ops/reaper.hpp"
+#include "src/ops/servers.hpp"
 #include "src/ops/worker.hpp"
 #include "src/queue/embedded/embedded_dead_letters.hpp"
 #include "src/queue/embedded/embedded_queue.hpp"
@@ -96,8 +97,11 @@ struct Shared {
     bool outside;  // Jobs go through the broker.
     bool works;    // Whether there are workers.
     bool reaps;
+    bool beats;  // Servers beat, and end those that are dead.
+    HeldLocks& locks;
     engine::EngineOptions engine;
     ops::CompleterOptions completer;
+    ops::ServersOptions servers;
     ops::WorkerOptions worker;
     engine::Installation installation;
     OnJob on_job;
@@ -112,7 +116,8 @@ struct Shared {
 // A server: the real engine and services on virtual time.
 class Process {
 public:
-    explicit Process(const Shared& shared);
+    // `number`: another one for each start.
+    Process(const Shared& shared, int number);
     ~Process();  // After kill(), or when it is idle.
 
     bool alive() const { return alive_; }
@@ -166,6 +171,7 @@ private:
     ops::Reaper reaper_;
     ops::Enqueuer enqueuer_;
     ops::Worker worker_;
+    ops::Servers servers_;
     Steward steward_;
     std::vector<Round> rounds_;
     bool alive_{true};

@@ -20,11 +20,24 @@ std::exception_ptr no_answer() {
         StoreError::Kind::unavailable, StoreError::Effect::none, "simulation", "a read failed"});
 }
 
+// Sees the session locks of the processes.
+class LockingSession final : public testing::PassingSession {
+public:
+    LockingSession(store::Session& inner, const HeldLocks& locks)
+        : PassingSession{inner}, locks_{locks} {}
+    bool try_lock_name(std::int64_t number) override { return !locks_.contains(number); }
+
+private:
+    const HeldLocks& locks_;
+};
+
 // Marks that a transaction is open, and applies a planted fault to its statements.
 class Watched final : public store::Work {
 public:
-    explicit Watched(std::unique_ptr<store::Work> inner) : inner_{std::move(inner)} {}
-    void run(store::Session& session) override {
+    Watched(std::unique_ptr<store::Work> inner, const HeldLocks& locks)
+        : inner_{std::move(inner)}, locks_{locks} {}
+    void run(store::Session& of_store) override {
+        LockingSession session{of_store, locks_};
         open_now = true;
         try {
             if (sql_is_mutated()) {
@@ -44,6 +57,7 @@ public:
 
 private:
     std::unique_ptr<store::Work> inner_;
+    const HeldLocks& locks_;
 };
 
 }  // namespace
@@ -54,7 +68,7 @@ bool ProcessStore::in_transaction() {
 
 void ProcessStore::submit(std::unique_ptr<store::Work> work, bool writes) {
     if (dead_) return work->done(no_process());
-    line_.push_back({std::make_unique<Watched>(std::move(work)), writes});
+    line_.push_back({std::make_unique<Watched>(std::move(work), locks_), writes});
 }
 
 void ProcessStore::step(std::size_t nth, std::optional<memory::CommitFate> fate) {
@@ -79,6 +93,7 @@ void ProcessStore::step(std::size_t nth, std::optional<memory::CommitFate> fate)
 
 void ProcessStore::kill() {
     dead_ = true;
+    locks_.erase(own_lock_);
     auto dropped = std::exchange(line_, {});
     for (auto& [work, writes] : dropped) work->done(no_process());
 }

@@ -3,17 +3,25 @@
 #include "src/store/memory/memory_store.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace pawl::simulation {
+
+// The session locks of the living processes, by their numbers.
+using HeldLocks = std::set<std::int64_t>;
 
 // One process's access to the shared database. Its work waits until the scheduler runs it, one
 // transaction at a time, in any order, as with several connections.
 class ProcessStore final : public store::Store {
 public:
-    explicit ProcessStore(memory::MemoryStore& database) : database_{database} {}
+    ProcessStore(memory::MemoryStore& database, HeldLocks& locks, std::int64_t own_lock)
+        : database_{database}, locks_{locks}, own_lock_{own_lock} {
+        locks_.insert(own_lock);
+    }
 
     using store::Store::write;
     void write(std::unique_ptr<store::Work> work, store::Urgency) override {
@@ -24,6 +32,7 @@ public:
         return database_.text_of(statement);
     }
     bool serves_one_process() const override { return false; }
+    std::optional<std::int64_t> session_lock() override { return own_lock_; }
     void stop() override {}
 
     std::size_t waiting() const { return line_.size(); }
@@ -42,6 +51,8 @@ private:
     void submit(std::unique_ptr<store::Work> work, bool writes);
 
     memory::MemoryStore& database_;
+    HeldLocks& locks_;
+    std::int64_t own_lock_;
     std::vector<Waiting> line_;
     bool dead_{false};
 };

@@ -228,7 +228,8 @@ std::vector<ClaimedJob> EmbeddedQueue::claim(
                 poll->from,
                 filter.failures_min,
                 filter.failures_max,
-                detail::encode(filter.without_kinds)
+                detail::encode(filter.without_kinds),
+                store_.server()
             );
             return found;
         });

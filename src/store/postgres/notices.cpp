@@ -116,7 +116,7 @@ struct Notices::Impl {
     }
     bool is_wanted() const {
         const std::lock_guard guard{mutex};
-        return listens || !unsent.empty();
+        return listens || locks || !unsent.empty();
     }
 
     void loop();
@@ -125,6 +125,8 @@ struct Notices::Impl {
     void serve();
     std::chrono::milliseconds next_send_in() const;
     bool send();
+    bool hold_lock();
+    void close();
     void read_notices();
     void deliver(std::string_view hash);
 
@@ -137,6 +139,8 @@ struct Notices::Impl {
     std::condition_variable ended;
     bool stopping{false};
     bool listens{false};  // Set by the first listen().
+    bool locks{false};    // Set by the first session_lock().
+    std::optional<std::int64_t> lock;
     std::vector<std::string> unsent;
     std::thread thread;
 
@@ -218,12 +222,32 @@ void Notices::Impl::serve() {
     }
     if (works && begins)
         works = is_listening = run(clock, line.get(), sql::notices::listen_for_keys);
-    works = works && send();
+    works = works && hold_lock() && send();
     read_notices();
     if (works && begins) deliver({});  // Notices may have been lost while it was disconnected.
     if (works && PQstatus(line.get()) == CONNECTION_OK) return;
+    close();
+}
+
+void Notices::Impl::close() {
     line = nullptr;
     is_listening = false;
+    const std::lock_guard guard{mutex};
+    lock.reset();
+}
+
+// Of a new number for each connection: PostgreSQL may hold the lock of a broken one for a while.
+bool Notices::Impl::hold_lock() {
+    {
+        const std::lock_guard guard{mutex};
+        if (!locks || lock) return true;
+    }
+    const auto number = static_cast<std::int64_t>(random.next() >> 1U);
+    const auto text = std::to_string(number);
+    if (!run(clock, line.get(), sql::notices::hold_session_lock, &text)) return false;
+    const std::lock_guard guard{mutex};
+    lock = number;
+    return true;
 }
 
 // How long until the next batch is due; forever: there is none.
@@ -291,6 +315,16 @@ std::unique_ptr<store::Listening> Notices::listen(store::OnNotice on_notice) {
         const std::lock_guard delivering{impl->delivering};
         impl->listeners.erase(id);
     });
+}
+
+std::optional<std::int64_t> Notices::session_lock() {
+    if (!impl_->options.notifies()) return std::nullopt;
+    const std::lock_guard guard{impl_->mutex};
+    if (!impl_->locks && !impl_->stopping) {
+        impl_->locks = true;
+        impl_->wake();
+    }
+    return impl_->lock;
 }
 
 void Notices::stop() {

@@ -5,13 +5,16 @@
 #include "src/store/postgres/options.hpp"
 #include "src/store/store.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 namespace pawl::postgres {
 
-// NOTIFY and LISTEN, on a connection and a thread of their own, both created on first use. Does not
-// work through PgBouncer in transaction mode (notify=off).
+// NOTIFY and LISTEN, and a lock by which other servers see that this process lives, on a connection
+// and a thread of their own, both created on first use. Does not work through PgBouncer in
+// transaction mode (notify=off).
 //
 // NOTIFY is not part of the transaction that ends the attempt: PostgreSQL lets only one transaction
 // with a NOTIFY commit at a time in the whole cluster, and others wait while it waits for the disk.
@@ -31,6 +34,8 @@ public:
 
     void notify(std::string_view hash);
     std::unique_ptr<store::Listening> listen(store::OnNotice on_notice);
+    // As Store::session_lock().
+    std::optional<std::int64_t> session_lock();
     void stop();
 
 private:

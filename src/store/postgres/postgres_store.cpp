@@ -361,6 +361,10 @@ std::unique_ptr<store::Listening> PostgresStore::listen(store::OnNotice on_notic
     return impl_->notices.listen(std::move(on_notice));
 }
 
+std::optional<std::int64_t> PostgresStore::session_lock() {
+    return impl_->notices.session_lock();
+}
+
 void PostgresStore::stop() {
     impl_->notices.stop();
     {

@@ -36,6 +36,7 @@ public:
     bool serves_one_process() const override { return false; }
     void notify(std::string_view hash) override;
     std::unique_ptr<store::Listening> listen(store::OnNotice on_notice) override;
+    std::optional<std::int64_t> session_lock() override;
     store::StoreStats stats() const override;
     void stop() override;
 

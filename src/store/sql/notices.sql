@@ -5,6 +5,10 @@
 -- A notice need not survive a crash. The commit must not wait for the disk, because it holds the lock that orders all NOTIFYs.
 SET synchronous_commit = off;
 
+-- name: hold_session_lock [postgres]   ($1 number)
+-- Held as long as the connection. Other servers see by it that this process lives.
+SELECT pg_advisory_lock($1::bigint);
+
 -- name: listen_for_keys [postgres]
 LISTEN pawl_keys;
 

@@ -3,9 +3,9 @@
 -- A list parameter is JSON text. SQLite reads it by json_each, PostgreSQL by json_array_elements_text. PostgreSQL turns it into
 -- an array, because a comparison with an array uses the index and a join may scan the table.
 
--- name: claim_staged_jobs [sqlite]   ($1 due by, $2 now, $3 claimed until, $4 latest possible claim end, $5 limit)
+-- name: claim_staged_jobs [sqlite]   ($1 due by, $2 now, $3 claimed until, $4 latest possible claim end, $5 limit, $6 server)
 UPDATE pawl_staged_jobs
-SET claimed_until = $3
+SET claimed_until = $3, server_id = $6
 WHERE id IN (
     SELECT id FROM pawl_staged_jobs
     WHERE run_at <= $1
@@ -19,7 +19,7 @@ RETURNING id, jid, queue, kind, args, failures, called_at, key_id, created_at, f
 -- SKIP LOCKED skips the jobs that another enqueuer is claiming.
 WITH taken AS (
     UPDATE pawl_staged_jobs
-    SET claimed_until = $3
+    SET claimed_until = $3, server_id = $6
     WHERE id = ANY (ARRAY(
         SELECT id FROM pawl_staged_jobs
         WHERE run_at <= $1

@@ -4,11 +4,11 @@
 -- an array, because a comparison with an array uses the index and a join may scan the table.
 
 -- name: claim_jobs [sqlite]   ($1 queue, $2 now, $3 lease until, $4 limit, $5 earliest run at, $6 and $7 fewest and most failures
---   or NULL, $8 kinds to leave out as a JSON list)
+--   or NULL, $8 kinds to leave out as a JSON list, $9 server)
 -- $5 skips the part of the index whose jobs are all gone. While an old snapshot exists, their index entries stay, and the scan
 -- would visit each of them.
 UPDATE pawl_jobs
-SET state = 'running', attempt = attempt + 1, lease_until = $3
+SET state = 'running', attempt = attempt + 1, lease_until = $3, server_id = $9
 WHERE id IN (
     SELECT id FROM pawl_jobs
     WHERE queue = $1 AND state = 'ready' AND run_at >= $5 AND run_at <= $2 AND ($6 IS NULL OR failures >= $6)
@@ -22,7 +22,7 @@ RETURNING id, jid, queue, kind, args, attempt, failures, called_at, key_id, crea
 -- no order.
 WITH taken AS (
     UPDATE pawl_jobs
-    SET state = 'running', attempt = attempt + 1, lease_until = $3
+    SET state = 'running', attempt = attempt + 1, lease_until = $3, server_id = $9
     WHERE id = ANY (ARRAY(
         SELECT id FROM pawl_jobs
         WHERE queue = $1 AND state = 'ready' AND run_at >= $5 AND run_at <= $2 AND ($6::integer IS NULL OR failures >= $6)

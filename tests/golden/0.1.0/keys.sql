@@ -99,11 +99,11 @@ WHERE id IN (
     WHERE state = 'expired' AND expired_at < $1
     ORDER BY expired_at LIMIT $2);
 
--- name: end_previous_server_leases   ($1 now)
+-- name: end_previous_server_leases   ($1 now, $2 the lease's new end)
 -- The only server of a database runs this at its start: the process that held these leases is dead. A server that shares its
--- database never runs it.
+-- database never runs it. $2 is so long ago that the completer takes the keys at once.
 UPDATE pawl_idempotency_keys
-SET lease_until = $1
+SET lease_until = $2
 WHERE status = 'open'
   AND lease_until > $1;
 
@@ -272,14 +272,14 @@ WHERE id = $1
 
 -- name: insert_key   ($1 id, $2 hash, $3 tenant, $4 account, $5 idempotency_key, $6 operation, $7 request_method,
 --   $8 request_path, $9 origin, $10 fingerprint, $11 secret_version, $12 params, $13 lease_until, $14 recovery_point,
---   $15 recovery_data, $16 call_key, $17 called_at, $18 calling, $19 now, $20 error, $21 generation, $22 call_target)
+--   $15 recovery_data, $16 call_key, $17 called_at, $18 calling, $19 now, $20 error, $21 generation, $22 call_target, $23 server)
 -- Runs last in the transaction of the claim (T1), so that the row is written once, with the recovery point already reached.
 INSERT INTO pawl_idempotency_keys
     (id, hash, tenant, account, idempotency_key, operation, request_method, request_path, origin, fingerprint,
      secret_version, params, status, attempt, lease_until, recovery_point, recovery_data, call_key, called_at,
-     calling, created_at, last_run_at, error, generation, call_target)
+     calling, created_at, last_run_at, error, generation, call_target, server_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'open', 1, $13, $14, $15, $16, $17, $18, $19, $19, $20,
-        $21, $22);
+        $21, $22, $23);
 
 -- name: insert_key_finished   ($1 id, $2 hash, $3 tenant, $4 account, $5 idempotency_key, $6 operation,
 --   $7 request_method, $8 request_path, $9 origin, $10 fingerprint, $11 secret_version, $12 params, $13 response_status,
@@ -397,22 +397,22 @@ SELECT id, tenant, account, idempotency_key, operation, request_method, request_
 FROM pawl_idempotency_keys
 WHERE id = $1;
 
--- name: take_from_attention   ($1 id, $2 attempt of the attention entry, $3 generation to add, $4 lease until, $5 now)
+-- name: take_from_attention   ($1 id, $2 attempt of the attention entry, $3 generation to add, $4 lease until, $5 now, $6 server)
 -- A server that carries out a settlement takes the key over: it begins a new attempt, fenced by the old one.
 UPDATE pawl_idempotency_keys
-SET status = 'open', attempt = attempt + 1, generation = generation + $3, lease_until = $4, last_run_at = $5,
+SET status = 'open', attempt = attempt + 1, generation = generation + $3, lease_until = $4, last_run_at = $5, server_id = $6,
     completer_runs = 0, completer_first_at = NULL, completer_next_at = NULL
 WHERE id = $1
   AND attempt = $2
   AND status = 'attention';
 
 -- name: take_over   ($1 id, $2 attempt seen, $3 now, $4 lease until, $5 latest possible lease end, $6 recovery
---   point seen)
+--   point seen, $7 server)
 -- Attempt and recovery point in the WHERE make this a compare-and-set. Only one of two servers gets a row, and no server
 -- continues from a recovery point that the attempt before has left in the meantime. A lease that ends later than $5 was written
 -- by a wrong clock and counts as over.
 UPDATE pawl_idempotency_keys
-SET attempt = attempt + 1, lease_until = $4, last_run_at = $3
+SET attempt = attempt + 1, lease_until = $4, last_run_at = $3, server_id = $7
 WHERE id = $1
   AND attempt = $2
   AND recovery_point = $6
