@@ -82,6 +82,7 @@ int floor_jobs_claim(struct floor_jobs* f, int limit) {
     integer(s, 7, 0);
     text(s, 8, "[]");
     integer(s, 9, 1);
+    integer(s, 10, 1);
     int found = 0;
     while (row(s)) {
         f->claimed[found].id = sqlite3_column_int64(s->made, 0);

@@ -13,6 +13,9 @@
 #include "rides/statements.hpp"
 #include "src/http/transfer.hpp"
 
+#include "src/engine/engine.hpp"
+#include "src/store/store.hpp"
+
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
@@ -50,7 +53,9 @@ protected:
             (void)query<std::int64_t>(tx, rides::sql::insert_user, "joe@example.com", "cus_joe");
             (void)query<std::int64_t>(tx, rides::sql::insert_user, "jane@example.com", "cus_jane");
         });
-        // Not started: no worker, completer or reaper runs statements of its own.
+        // Not started: no worker, completer or reaper runs statements of its own. So it has no row
+        // among the servers, which its key would name.
+        application.service().engine().store().set_server(1);
         HttpServer server{
             application.service(),
             {.listen = "127.0.0.1:0", .authenticate = [](const RequestHead&) {

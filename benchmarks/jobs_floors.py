@@ -73,7 +73,7 @@ def procedures():
     sql = statements()
     return PROCEDURES.format(
         insert_job=insert(sql, 'n').rstrip(';'),
-        claim_jobs=text(sql['claim_jobs'], "'default'", 'now()', SOON, 'how_many', LONG_AGO, 'NULL', '0', "'[]'", '7'),
+        claim_jobs=text(sql['claim_jobs'], "'default'", 'now()', SOON, 'how_many', LONG_AGO, 'NULL', '0', "'[]'", '7', '1'),
         mark_job_called=text(sql['mark_job_called'], 'ids[i]', 'attempts[i]', 'now()'),
         delete_job=text(sql['delete_job'], 'ids[i]', 'attempts[i]'))
 
@@ -86,7 +86,7 @@ def script(part, batch, calls):
         return {'stage': stage, 'work': work, 'both': stage + work}[part]
     sql = statements()
     stage = ['\\set n random(1, 9000000000000000)', insert(sql, ':n')]
-    work = [filled(sql['claim_jobs'], "'default'", 'now()', SOON, '1', LONG_AGO, 'NULL', '0', "'[]'", '7').rstrip(';') + ' \\gset']
+    work = [filled(sql['claim_jobs'], "'default'", 'now()', SOON, '1', LONG_AGO, 'NULL', '0', "'[]'", '7', '1').rstrip(';') + ' \\gset']
     if calls:
         work.append(filled(sql['mark_job_called'], ':id', ':attempt', 'now()'))
     work.append(filled(sql['delete_job'], ':id', ':attempt'))

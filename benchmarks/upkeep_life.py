@@ -133,7 +133,7 @@ def procedures():
             sql['finish_key'], key, '1', f"CASE WHEN ids[i] % {MOVED} = 0 THEN 'charge_created' ELSE 'ride_created' END", '201',
             "'application/json'", HEADERS, BODY, 'now()', 'now()'),
         'insert_job': text(sql['insert_job'], 'left(md5(n::text), 24)', "'default'", "'send_receipt'", POINT, 'now()', key, 'now()'),
-        'claim_jobs': text(sql['claim_jobs'], "'default'", 'now()', SOON, str(IN_FLIGHT), LONG_AGO, 'NULL', '0', "'[]'", '7'),
+        'claim_jobs': text(sql['claim_jobs'], "'default'", 'now()', SOON, str(IN_FLIGHT), LONG_AGO, 'NULL', '0', "'[]'", '7', '1'),
         'delete_job': text(sql['delete_job'], 'job_ids[i]', '1'),
     }
     live = LIVE.format(in_flight=IN_FLIGHT, renewed=RENEWED, moved=MOVED, **parts)

@@ -3,10 +3,12 @@
 #include <pawl/detail/session.hpp>
 
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -14,7 +16,7 @@
 namespace pawl {
 
 // A job as its handler gets it. `Args` is an aggregate with a static `kind`, the stored name, and
-// perhaps a static `queue`.
+// perhaps with settings of the kind, which JobArgs below lists.
 template <class Args_>
 struct Job {
     using Args = Args_;
@@ -84,6 +86,18 @@ concept NamesQueue = requires {
     std::bool_constant<(std::string_view{Args::queue}.size() > 0)>{};
 };
 
+inline constexpr int priorities = 4;
+inline constexpr int attempts_max = 100;
+
+// What the library knows of a kind of job.
+struct JobSettings {
+    std::string_view kind;
+    std::string_view queue;
+    int priority{1};
+    int attempts{0};  // 0: one more than the queue has retry layers.
+    bool has_partition{false};
+};
+
 }  // namespace detail
 
 // Jobs without a queue of their own go to this one.
@@ -98,11 +112,55 @@ constexpr std::string_view queue_of() {
         return default_queue;
 }
 
+namespace detail {
+
+// A field of that name, which is not static, is an argument like others.
+template <class Args>
+concept HasPriority = requires {
+    std::bool_constant<(static_cast<int>(Args::priority) > 0)>{};
+};
+template <class Args>
+concept HasAttempts = requires {
+    std::bool_constant<(static_cast<int>(Args::attempts) > 0)>{};
+};
+template <class Args>
+concept HasPartition = requires(const Args& args) {
+    { args.partition() } -> std::convertible_to<std::string>;
+};
+
+template <class Args>
+constexpr JobSettings job_settings() {
+    JobSettings settings{.kind = Args::kind, .queue = queue_of<Args>()};
+    if constexpr (HasPriority<Args>) settings.priority = Args::priority;
+    if constexpr (HasAttempts<Args>) settings.attempts = Args::attempts;
+    settings.has_partition = HasPartition<Args>;
+    return settings;
+}
+
+template <class Args>
+constexpr bool good_settings() {
+    constexpr auto settings = job_settings<Args>();
+    bool good = settings.priority >= 1 && settings.priority <= priorities;
+    if constexpr (HasAttempts<Args>)
+        good = good && settings.attempts >= 1 && settings.attempts <= attempts_max;
+    if constexpr (requires { &Args::partition; }) good = good && HasPartition<Args>;
+    return good;
+}
+
+}  // namespace detail
+
+// Arguments of a job, with the settings of its kind; all but `kind` may be left out:
+//   static constexpr std::string_view kind = "send_receipt";  // The stored name.
+//   static constexpr std::string_view queue = "mails";
+//   static constexpr int priority = 2;  // 1 to 4; jobs of 1, the default, are claimed first.
+//   static constexpr int attempts = 3;  // 1 to 100; then it is dead. Default: the queue's layers.
+//   std::string partition() const { return tenant; }  // For QueueOptions::partition_max.
 template <class Args>
 concept JobArgs = requires {
     { Args::kind } -> std::convertible_to<std::string_view>;
     requires(!std::string_view{Args::kind}.empty() && std::string_view{Args::kind}.size() <= 100);
     requires detail::is_queue_name(queue_of<Args>());
+    requires detail::good_settings<Args>();
 };
 
 }  // namespace pawl

@@ -27,6 +27,13 @@ template <class T>
 concept NoPart = !Operation<T> && !JobHandler<T>;
 }
 
+// How often jobs of a queue may begin, over all servers: after a quiet time `burst` at once, then
+// `per_second` of them, one after the other. 0: no limit.
+struct QueueRate {
+    double per_second{0};
+    int burst{1};
+};
+
 // How this server works the jobs of one queue. A job's Args name its queue (pawl/job.hpp).
 struct QueueOptions {
     std::string name{};
@@ -39,6 +46,13 @@ struct QueueOptions {
     // The workers of each retry layer, besides those of first tries. Empty: half as many in all, at
     // least one each.
     std::vector<int> retry_workers{};
+    // Limits over all servers of the database, which must all declare the same; for the embedded
+    // queue. docs/adr/0030 says how, and what they cost.
+    int running_max{0};  // Jobs that run at once; 0: any number. Retries have half of it.
+    // Jobs of one partition that run at once (Args::partition(): a tenant, an account); 0: any
+    // number. With such a limit the partitions are served in turn.
+    int partition_max{0};
+    QueueRate rate{};
 
     std::optional<std::string> problem() const;
     std::vector<int> layer_workers() const;  // As retry_workers; none without workers.
@@ -117,7 +131,7 @@ public:
             add_operation(detail::erase_operation(std::make_shared<Op>(std::move(op))));
         if constexpr (detail::JobOperation<Op>) {
             using Args = typename Op::Flow::First::Request;
-            add_job_operation(Args::kind, queue_of<Args>(), form);
+            add_job_operation(detail::job_settings<Args>(), form);
         }
     }
     template <JobHandler H>
@@ -179,7 +193,7 @@ private:
     const detail::ErasedOperation& add_operation(detail::ErasedOperation form);
     void add_job(detail::ErasedJob form);
     void add_job_operation(
-        std::string_view kind, std::string_view queue, const detail::ErasedOperation& form
+        const detail::JobSettings& settings, const detail::ErasedOperation& form
     );
     void add_periodic(
         std::string_view cron,

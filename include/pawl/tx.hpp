@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -36,10 +37,15 @@ public:
         static_assert(
             JobArgs<Args>,
             "pawl: a job is a plain struct with a `static constexpr std::string_view kind` of 1 to "
-            "100 characters, and perhaps a `queue` of 1 to 64 of a-z, 0-9, _, - and ."
+            "100 characters, and perhaps a `queue` of 1 to 64 of a-z, 0-9, _, - and ., a "
+            "`priority` of 1 to 4, `attempts` of 1 to 100, and `std::string partition() const`"
         );
-        if constexpr (JobArgs<Args>)
-            return stage_text(Args::kind, queue_of<Args>(), detail::encode(args), options);
+        if constexpr (JobArgs<Args>) {
+            std::string partition;
+            if constexpr (detail::HasPartition<Args>) partition = args.partition();
+            constexpr auto settings = detail::job_settings<Args>();
+            return stage_text(settings, partition, detail::encode(args), options);
+        }
     }
 
     // Runs f in a savepoint. If a database constraint refuses a statement in it, f's writes are
@@ -73,8 +79,8 @@ private:
     explicit Tx(detail::TxContext& context);
     ~Tx();
     Staged stage_text(
-        std::string_view kind,
-        std::string_view queue,
+        const detail::JobSettings& settings,
+        const std::string& partition,
         const std::string& args,
         const StageOptions& options
     );

@@ -33,6 +33,9 @@ struct QueueLine {
     std::int64_t staged{};    // In the database, on their way to an external queue.
     std::optional<std::int64_t> dead;  // Of the database; nullopt for an external queue.
     Text oldest;                       // The due time of the oldest job.
+    std::optional<int> running_max;    // Limits over all servers, as the last start declared them.
+    std::optional<int> partition_max;
+    Text rate;
     Text paused_since;
     Text paused_by;
     Text reason;
@@ -108,6 +111,16 @@ void count(Service& service, Lines& lines) {
             line.staged = row.integer(1);
             seen(line, row, 2, sql::count_staged_jobs.name);
         });
+        detail::run_statement(session, sql::list_queue_limits, [&](const detail::Row& row) {
+            const auto limit = [&](int column) {
+                const auto jobs = static_cast<int>(row.integer(column));
+                return jobs == 0 ? std::nullopt : std::optional{jobs};
+            };
+            auto& line = line_of(lines, row.text(0));
+            line.running_max = limit(1);
+            line.partition_max = limit(2);
+            if (!row.text(3).empty()) line.rate = row.text(3);
+        });
     });
 }
 
@@ -125,7 +138,7 @@ void list_queues(Service& service, bool json, std::ostream& out) {
     }
     std::vector<QueueLine> rows;
     for (const auto& [name, line] : lines) rows.push_back(line);
-    print_rows(out, rows, json, "No queue has a job, and none is paused.");
+    print_rows(out, rows, json, "No queue has a job or limits, and none is paused.");
     if (!not_asked.empty())
         throw CommandFailed{"the jobs of the external queue are not listed: " + not_asked};
 }

@@ -1,14 +1,18 @@
 #include "src/core/retry_layers.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace pawl::core {
 
 AfterFailure decide_after_job_failure(
-    const std::vector<std::chrono::milliseconds>& layers, int failures, double dice
+    const std::vector<std::chrono::milliseconds>& layers, int failures, int attempts, double dice
 ) noexcept {
-    if (failures < 1 || static_cast<std::size_t>(failures) > layers.size()) return NoMoreTries{};
-    return TryAgainIn{scaled(layers[static_cast<std::size_t>(failures) - 1], 1.0 + 0.1 * dice)};
+    const auto count = static_cast<int>(layers.size());
+    const auto tries = attempts == 0 ? count + 1 : attempts;
+    if (failures < 1 || failures >= tries || layers.empty()) return NoMoreTries{};
+    const auto layer = static_cast<std::size_t>(std::min(failures, count)) - 1;
+    return TryAgainIn{scaled(layers[layer], 1.0 + 0.1 * dice)};
 }
 
 }  // namespace pawl::core

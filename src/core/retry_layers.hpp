@@ -7,11 +7,12 @@
 
 namespace pawl::core {
 
-// The waits of a failed job, in turn; after the last layer it is dead. Jitter only adds, at most a
+// The waits of a failed job, in turn; after the last layer, or after `attempts` tries if that is
+// not 0, it is dead. More attempts than layers repeat the last layer. Jitter only adds, at most a
 // tenth, so a job is never early. default_retry_layers() in pawl/job.hpp has the default. dice in
 // [0, 1).
 AfterFailure decide_after_job_failure(
-    const std::vector<std::chrono::milliseconds>& layers, int failures, double dice
+    const std::vector<std::chrono::milliseconds>& layers, int failures, int attempts, double dice
 ) noexcept;
 
 }  // namespace pawl::core

@@ -23,6 +23,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds longest_delay = std::chrono::hours{10 * 365 * 24};
 constexpr milliseconds longest_within = std::chrono::hours{30 * 24};
 constexpr std::size_t unique_max = 200;
+constexpr std::size_t partition_max = 200;
 constexpr int tries_max = 5;
 
 std::string between(
@@ -89,19 +90,24 @@ std::optional<std::string> find_unfinished(
     throw StoreError{
         StoreError::Kind::contention,
         StoreError::Effect::none,
-        sql::insert_unique_job.name,
+        sql::insert_special_job.name,
         "other transactions stage and end the same unique job too fast"};
 }
 
 }  // namespace
 
 Staged Tx::stage_text(
-    std::string_view kind,
-    std::string_view queue,
+    const detail::JobSettings& settings,
+    const std::string& partition,
     const std::string& args,
     const StageOptions& options
 ) {
-    if (const auto why = problem(options, context_.staging))
+    const auto kind = settings.kind;
+    auto why = problem(options, context_.staging);
+    if (partition.size() > partition_max)
+        why = "its partition has " + std::to_string(partition.size()) + " bytes: at most " +
+              std::to_string(partition_max);
+    if (why)
         throw std::invalid_argument{
             "pawl: a job of kind '" + std::string{kind} + "' can't be staged: " + *why};
     auto& session = context_.session;
@@ -111,11 +117,27 @@ Staged Tx::stage_text(
     const Staged job{base::random_hex(context_.random, 24), true};
     const auto send = [&](const Sql& insert) {
         detail::send_statement(
-            session, insert, job.id, queue, kind, args, due, context_.key_id, created
+            session, insert, job.id, settings.queue, kind, args, due, context_.key_id, created
         );
     };
     const auto unique = !options.unique.empty();
     const auto hash = unique ? hash_of(kind, options.unique) : std::string{};
+    // What most jobs do not have is in a statement of its own.
+    const auto insert_special = [&](auto run) {
+        return run(
+            job.id,
+            settings.queue,
+            kind,
+            args,
+            due,
+            context_.key_id,
+            created,
+            unique ? std::optional{hash} : std::nullopt,
+            settings.priority,
+            settings.has_partition ? std::optional{partition.empty() ? "-" : partition}
+                                   : std::nullopt
+        );
+    };
     const auto in_window = options.within > milliseconds::zero();
     if (in_window)
         if (auto first = find_first_in_window(session, hash, options.within, job.id))
@@ -123,21 +145,16 @@ Staged Tx::stage_text(
 
     if (context_.staging == Staging::to_be_pushed) {
         send(sql::insert_staged_job);
-    } else if (!unique) {
+    } else if (!unique && !settings.has_partition && settings.priority == 1) {
         send(sql::insert_job);
+    } else if (!unique) {
+        insert_special([&](const auto&... values) {
+            detail::send_statement(session, sql::insert_special_job, values...);
+        });
     } else if (auto other = find_unfinished(session, hash, [&] {
-                   return execute_statement(
-                              session,
-                              sql::insert_unique_job,
-                              job.id,
-                              queue,
-                              kind,
-                              args,
-                              due,
-                              context_.key_id,
-                              created,
-                              hash
-                          ) != 0;
+                   return insert_special([&](const auto&... values) {
+                              return execute_statement(session, sql::insert_special_job, values...);
+                          }) != 0;
                })) {
         if (in_window) execute_statement(session, sql::close_window, hash);
         return {std::move(*other), false};

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -101,7 +102,44 @@ TEST(ServiceOptions, name_what_is_wrong_with_the_workers_of_a_queue) {
     );
     EXPECT_EQ(
         problem(ServiceOptions{.queues = {{.name = "default"}}}),
-        "queues names \"default\": its settings are workers, retry_layers and retry_workers"
+        "queues names \"default\": its settings are workers, retry_layers and retry_workers; for "
+        "limits, give the jobs a queue of their own"
+    );
+}
+
+TEST(ServiceOptions, name_a_limit_of_a_queue_that_is_out_of_range) {
+    const auto of = [](QueueOptions options) {
+        options.name = "mails";
+        return problem(ServiceOptions{.queues = {options}});
+    };
+    EXPECT_EQ(of({.running_max = -1}), "queues \"mails\": running_max is -1: 0 to 100000");
+    EXPECT_EQ(
+        of({.partition_max = 100'001}), "queues \"mails\": partition_max is 100001: 0 to 100000"
+    );
+    EXPECT_EQ(
+        of({.rate = {.per_second = -1}}),
+        "queues \"mails\": rate.per_second is -1.000000: 0 for no rate, or 0.0001 to 100000"
+    );
+    EXPECT_EQ(
+        of({.rate = {.per_second = std::nan("")}}),
+        "queues \"mails\": rate.per_second is nan: 0 for no rate, or 0.0001 to 100000"
+    );
+    EXPECT_EQ(
+        of({.rate = {.per_second = 1, .burst = 0}}),
+        "queues \"mails\": rate.burst is 0: 1 to 100000"
+    );
+    EXPECT_EQ(
+        of({.running_max = 5, .partition_max = 1, .rate = {.per_second = 0.5, .burst = 3}}),
+        "none"
+    );
+}
+
+TEST(ServiceOptions, limits_of_a_queue_need_the_embedded_queue) {
+    EXPECT_EQ(
+        problem(ServiceOptions{
+            .queues = {{.name = "mails", .running_max = 5}}, .queue = "redis://127.0.0.1"}),
+        "the queue \"mails\" has running_max, partition_max or a rate: only the embedded queue "
+        "keeps them"
     );
 }
 

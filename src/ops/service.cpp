@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -32,6 +33,9 @@ using detail::run_statement;
 constexpr std::string_view embedded = "embedded";
 constexpr std::size_t layers_max = 20;
 constexpr int workers_max = 1'000;
+constexpr int limit_max = 100'000;
+constexpr double per_second_max = 100'000;
+constexpr double per_second_least = 0.0001;
 
 ServiceOptions checked(ServiceOptions options) {
     if (auto why = options.problem()) throw std::invalid_argument{"pawl::ServiceOptions: " + *why};
@@ -50,9 +54,33 @@ engine::EngineOptions engine_options(const ServiceOptions& options) {
             options.queue == embedded ? engine::Staging::as_job : engine::Staging::to_be_pushed};
 }
 
+core::QueueLimits limits_of(const QueueOptions& options) {
+    core::QueueLimits limits{
+        .running_max = options.running_max,
+        .partition_max = options.partition_max,
+        .burst = options.rate.burst};
+    const auto& per_second = options.rate.per_second;
+    if (per_second > 0)
+        limits.token_each =
+            std::chrono::ceil<core::Microseconds>(std::chrono::duration<double>{1 / per_second});
+    return limits;
+}
+
+// "2.5/s, burst 10"; empty: none.
+std::string text_of(const QueueRate& rate) {
+    if (rate.per_second == 0) return {};
+    std::ostringstream text;
+    text << rate.per_second << "/s, burst " << rate.burst;
+    return text.str();
+}
+
 queue::QueueSetting queue_setting(const ServiceOptions& options, std::string_view name) {
     const auto of_it = options.queue_options(name);
-    return {.url = options.queue, .name = of_it.name, .retry_layers = of_it.retry_layers};
+    return {
+        .url = options.queue,
+        .name = of_it.name,
+        .retry_layers = of_it.retry_layers,
+        .limits = limits_of(of_it)};
 }
 
 }  // namespace
@@ -84,7 +112,7 @@ std::optional<std::string> ServiceOptions::problem() const {
     for (const auto& one : queues) {
         if (one.name == default_queue)
             return "queues names \"default\": its settings are workers, retry_layers and "
-                   "retry_workers";
+                   "retry_workers; for limits, give the jobs a queue of their own";
         if (!named.insert(one.name).second) return "queues names \"" + one.name + "\" twice";
         if (auto why = one.problem()) return "queues \"" + one.name + "\": " + *why;
     }
@@ -128,6 +156,16 @@ std::optional<std::string> QueueOptions::problem() const {
     for (const auto of_a_layer : retry_workers)
         if (of_a_layer < 1 || of_a_layer > workers_max)
             return "retry_workers has " + std::to_string(of_a_layer) + ": 1 to 1000";
+    if (running_max < 0 || running_max > limit_max)
+        return base::wrong_option("running_max", running_max, "0 to 100000");
+    if (partition_max < 0 || partition_max > limit_max)
+        return base::wrong_option("partition_max", partition_max, "0 to 100000");
+    if (!(rate.per_second >= 0 && rate.per_second <= per_second_max) ||
+        (rate.per_second > 0 && rate.per_second < per_second_least))
+        return "rate.per_second is " + std::to_string(rate.per_second) +
+               ": 0 for no rate, or 0.0001 to 100000";
+    if (rate.burst < 1 || rate.burst > limit_max)
+        return base::wrong_option("rate.burst", rate.burst, "1 to 100000");
     return std::nullopt;
 }
 
@@ -205,10 +243,11 @@ void Service::Impl::work_queue(std::string_view name) {
     const auto of_it = options.queue_options(name);
     auto* on = queue.queue.get();
     if (name != default_queue)
-        on = queues.emplace_back(queue.another(of_it.name, of_it.retry_layers)).get();
+        on = queues.emplace_back(queue.another(queue_setting(options, name))).get();
     ops::WorkerOptions of_all{
         .queue = of_it.name,
         .threads = of_it.workers,
+        .limited = limits_of(of_it).any(),
         .lease = options.job_lease,
         .timeout = options.job_timeout,
         .phase_deadline = options.phase_deadline,
@@ -231,11 +270,20 @@ void Service::Impl::work_queue(std::string_view name) {
 
 // All workers get it: jobs that were staged before their kind had this queue are in another one.
 void Service::Impl::add_handler(
-    std::string_view queue_of_kind, std::function<void(ops::Worker&)> handler
+    const detail::JobSettings& settings, std::function<void(ops::Worker&)> handler
 ) {
+    if (settings.priority != 1 && options.queue != embedded)
+        throw std::invalid_argument{
+            "pawl: jobs of kind '" + std::string{settings.kind} + "' have priority " +
+            std::to_string(settings.priority) +
+            ": only the embedded queue has priorities; use a queue of their own"};
+    if (!settings.has_partition && options.queue_options(settings.queue).partition_max > 0)
+        throw std::invalid_argument{
+            "pawl: jobs of kind '" + std::string{settings.kind} +
+            "' need std::string partition() const: their queue has partition_max"};
     for (const auto& worker : workers) handler(*worker);
     handlers.push_back(std::move(handler));
-    work_queue(queue_of_kind);
+    work_queue(settings.queue);
 }
 
 // Only one server uses a SQLite file, so its predecessor is dead: all its leases end at once.
@@ -292,8 +340,30 @@ void Service::Impl::check_queue() {
     }
 }
 
+// What `queues list` shows, and what claims lock.
+void Service::Impl::declare_queue_limits() {
+    if (options.queue != embedded) return;
+    store::write_now(engine.store(), [&](store::Session& session) {
+        for (const auto& name : queue_names) {
+            const auto of_it = options.queue_options(name);
+            if (limits_of(of_it).any())
+                execute_statement(
+                    session,
+                    sql::declare_queue_limits,
+                    name,
+                    of_it.running_max,
+                    of_it.partition_max,
+                    text_of(of_it.rate)
+                );
+            else
+                execute_statement(session, sql::delete_queue_limits, name);
+        }
+    });
+}
+
 void Service::Impl::start() {
     check_queue();
+    declare_queue_limits();
     marker.start();
     started = true;
     if (engine.store().serves_one_process()) end_previous_server_leases();
@@ -387,13 +457,15 @@ const detail::ErasedOperation& Service::add_operation(detail::ErasedOperation fo
     return impl_->engine.add(std::move(form));
 }
 void Service::add_job(detail::ErasedJob form) {
-    const auto queue = form.queue;
-    impl_->add_handler(queue, [form = std::move(form)](ops::Worker& worker) { worker.add(form); });
+    const auto settings = form.settings;
+    impl_->add_handler(settings, [form = std::move(form)](ops::Worker& worker) {
+        worker.add(form);
+    });
 }
 void Service::add_job_operation(
-    std::string_view kind, std::string_view queue, const detail::ErasedOperation& form
+    const detail::JobSettings& settings, const detail::ErasedOperation& form
 ) {
-    impl_->add_handler(queue, [=, &form](ops::Worker& worker) { worker.add(kind, queue, form); });
+    impl_->add_handler(settings, [=, &form](ops::Worker& worker) { worker.add(settings, form); });
 }
 void Service::add_periodic(
     std::string_view cron,

@@ -34,12 +34,15 @@ struct Service::Impl {
     void join();
     void end_previous_server_leases();
     void count_stranded();
+    void declare_queue_limits();
     void warn_of_a_short_drain() const;
     void check_queue();
     void on_staged();
     void wake_workers(int jobs);
     void work_queue(std::string_view name);
-    void add_handler(std::string_view queue_of_kind, std::function<void(ops::Worker&)> handler);
+    void add_handler(
+        const detail::JobSettings& settings, std::function<void(ops::Worker&)> handler
+    );
     ops::Worker& first_tries() { return *workers.front(); }
 
     Database& database;

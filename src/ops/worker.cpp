@@ -77,26 +77,26 @@ Worker::Worker(engine::Engine& engine, queue::Queue& queue, Pauses& pauses, Work
 }
 
 void Worker::add(detail::ErasedJob form) {
-    const auto queue = form.queue;
-    add(std::string{form.kind}, queue, Handler{std::move(form)});
+    const auto settings = form.settings;
+    add(Handler{settings, std::move(form)});
 }
 
-void Worker::add(
-    std::string_view kind, std::string_view queue, const detail::ErasedOperation& operation
-) {
-    add(std::string{kind}, queue, Handler{&operation});
+void Worker::add(const detail::JobSettings& settings, const detail::ErasedOperation& operation) {
+    add(Handler{settings, &operation});
 }
 
-void Worker::add(std::string kind, std::string_view queue, Handler handler) {
+void Worker::add(Handler handler) {
+    const auto settings = handler.settings;
+    const std::string kind{settings.kind};
     if (!handlers_.emplace(kind, std::move(handler)).second)
         throw std::logic_error{"pawl: two handlers for jobs of kind '" + kind + "'"};
-    if (queue == options_.queue) ++own_kinds_;
+    if (settings.queue == options_.queue) ++own_kinds_;
 }
 
 const detail::ErasedJob* Worker::form_in_transaction(const queue::ClaimedJob& job) const {
     const auto at = handlers_.find(job.kind);
     if (at == handlers_.end()) return nullptr;
-    const auto* form = std::get_if<detail::ErasedJob>(&at->second);
+    const auto* form = std::get_if<detail::ErasedJob>(&at->second.form);
     return form != nullptr && form->in_transaction ? form : nullptr;
 }
 
@@ -144,10 +144,12 @@ void Worker::work(HeldJob& held, WorkReport& report) {
     const auto at = handlers_.find(held.job.kind);
     if (at == handlers_.end())
         dead_letter(held.job, "no handler for jobs of kind '" + held.job.kind + "'", report);
-    else if (const auto* form = std::get_if<detail::ErasedJob>(&at->second))
+    else if (const auto* form = std::get_if<detail::ErasedJob>(&at->second.form))
         work_in_call(*form, held, report);
     else
-        work_as_operation(*std::get<const detail::ErasedOperation*>(at->second), held.job, report);
+        work_as_operation(
+            *std::get<const detail::ErasedOperation*>(at->second.form), held.job, report
+        );
 }
 
 // Each job has a transaction of its own; the store may commit several at once.
@@ -347,11 +349,15 @@ void Worker::failed(const queue::ClaimedJob& job, const std::string& error, Work
          {"detail", error},
          {"failures", std::to_string(job.failures + 1)}}
     );
+    const auto handler = handlers_.find(job.kind);
+    const auto attempts = handler == handlers_.end() ? 0 : handler->second.settings.attempts;
     const auto next = core::decide_after_job_failure(
-        options_.retry_layers, job.failures + 1, engine_.random().dice()
+        options_.retry_layers, job.failures + 1, attempts, engine_.random().dice()
     );
     if (const auto* again = std::get_if<core::TryAgainIn>(&next)) {
-        const auto layer = options_.retry_layers[static_cast<std::size_t>(job.failures)];
+        const auto& layers = options_.retry_layers;
+        const auto last = layers.size() - 1;
+        const auto layer = layers[std::min(static_cast<std::size_t>(job.failures), last)];
         PAWL_ASSERT(again->wait >= layer);  // No try comes before its wait (I18).
         ++(queue_.reschedule(job, again->wait, error) ? report.retried : report.lost);
         return;

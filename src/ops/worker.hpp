@@ -29,7 +29,9 @@ struct WorkerOptions {
     std::string queue{"default"};  // The queue's name.
     queue::ClaimFilter jobs{};     // Which of its jobs; the kinds are the worker's matter.
     int threads{16};
-    int claim_max{64};     // Jobs per claim if they finish fast; otherwise one for each thread.
+    int claim_max{64};  // Jobs per claim if they finish fast; otherwise one for each thread.
+    // Claims jobs for free threads only: those that are claimed count in the queue's limits.
+    bool limited{false};
     int together_max{32};  // Jobs in the store at once per thread, each in a transaction.
     std::chrono::milliseconds lease{60s};
     // A handler's Call is asked to stop after this, unless its kind has a time-out of its own; less
@@ -62,9 +64,7 @@ public:
 
     void add(detail::ErasedJob form);
     // The job's id is its key.
-    void add(
-        std::string_view kind, std::string_view queue, const detail::ErasedOperation& operation
-    );
+    void add(const detail::JobSettings& settings, const detail::ErasedOperation& operation);
 
     const WorkerOptions& options() const { return options_; }
 
@@ -88,9 +88,12 @@ public:
     void run_rescuer(const std::stop_token& stop);
 
 private:
-    using Handler = std::variant<detail::ErasedJob, const detail::ErasedOperation*>;
+    struct Handler {
+        detail::JobSettings settings;
+        std::variant<detail::ErasedJob, const detail::ErasedOperation*> form;
+    };
 
-    void add(std::string kind, std::string_view queue, Handler handler);
+    void add(Handler handler);
     // Works jobs that are held; on return they are not held any more.
     void work_all(std::vector<HeldJob>& jobs, WorkReport& report);
     // Works one job that needs no transaction.
@@ -118,6 +121,7 @@ private:
     int kind_max() const;
     int claim(int limit);
     int claim_for_all();
+    std::chrono::milliseconds poll_wait();
     void release();
     bool begin_round();
     void end_round(bool worked);

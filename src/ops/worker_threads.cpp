@@ -44,6 +44,8 @@ int Worker::claim_for_all() {
         const std::lock_guard lock{mutex_};
         if (engine_.clock().steady() < next_poll_ || std::exchange(taking_, true)) return 0;
         limit = claim_size_.next();
+        // Threads in a round have a job, but for this one.
+        if (options_.limited) limit = std::clamp(options_.threads - rounds_ + 1, 1, limit);
         hints = hints_;
     }
     int taken = 0;
@@ -57,8 +59,12 @@ int Worker::claim_for_all() {
     const std::lock_guard lock{mutex_};
     taking_ = false;
     claim_size_.took(taken);
-    if (taken == 0 && hints == hints_) next_poll_ = engine_.clock().steady() + options_.poll;
+    if (taken == 0 && hints == hints_) next_poll_ = engine_.clock().steady() + poll_wait();
     return taken;
+}
+
+std::chrono::milliseconds Worker::poll_wait() {
+    return std::min(options_.poll, queue_.held_back_for().value_or(options_.poll));
 }
 
 void Worker::wake() {
@@ -138,7 +144,7 @@ void Worker::run(const std::stop_token& stop) {
         if (worked > 0) continue;
         const auto longest = std::max(options_.poll, options_.outage_wait_max);
         const auto wait =
-            well ? options_.poll : core::exponential_backoff(options_.poll, longest, failed);
+            well ? poll_wait() : core::exponential_backoff(options_.poll, longest, failed);
         std::unique_lock lock{mutex_};
         woken_.wait_for(lock, stop, wait, [&] { return wakes_ != seen; });
         seen = wakes_;

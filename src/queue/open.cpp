@@ -16,8 +16,8 @@ namespace {
 OpenQueue open_embedded(store::Store& store) {
     OpenQueue open;
     open.check = [] {};
-    open.another = [&store](const std::string& name, const auto&) {
-        return std::make_unique<EmbeddedQueue>(store, name);
+    open.another = [&store](const QueueSetting& setting) {
+        return std::make_unique<EmbeddedQueue>(store, setting.name, setting.limits);
     };
     open.dead_letters = std::make_unique<EmbeddedDeadLetters>(store);
     return open;
@@ -35,6 +35,9 @@ bool is_kafka(const std::string& url) {
 
 std::optional<std::string> QueueSetting::problem() const {
     if (url == "embedded") return std::nullopt;
+    if (limits.any())
+        return "the queue \"" + name +
+               "\" has running_max, partition_max or a rate: only the embedded queue keeps them";
     if (is_redis(url)) return problem_of_redis(*this);
     if (is_kafka(url)) return problem_of_kafka(*this);
     return "queue is " + base::without_password(url) +
@@ -48,7 +51,7 @@ OpenQueue open_queue(
     auto open = is_redis(setting.url)   ? open_redis(setting, store, std::move(on_warning))
                 : is_kafka(setting.url) ? open_kafka(setting, store, clock, on_warning)
                                         : open_embedded(store);
-    open.queue = open.another(setting.name, setting.retry_layers);
+    open.queue = open.another(setting);
     return open;
 }
 

@@ -2,6 +2,7 @@
 
 #include "src/base/clock.hpp"
 #include "src/base/warning.hpp"
+#include "src/core/queue_limits.hpp"
 #include "src/queue/dead_letters.hpp"
 #include "src/queue/pusher.hpp"
 #include "src/queue/queue.hpp"
@@ -23,6 +24,7 @@ struct QueueSetting {
     std::string url{"embedded"};  // Or redis://..., kafka://...
     std::string name{default_queue};
     std::vector<std::chrono::milliseconds> retry_layers{};  // Kafka has one topic for each.
+    core::QueueLimits limits{};                             // The embedded queue's.
 
     // What is wrong, and what to write instead. Does not connect.
     std::optional<std::string> problem() const;
@@ -34,11 +36,8 @@ struct OpenQueue {
     std::function<void()> check;
     std::shared_ptr<void> connections;  // Shared by the members below, and nothing else.
     std::unique_ptr<Queue> queue;
-    // Another queue over the same connections, with this name and these retry layers.
-    std::function<std::unique_ptr<Queue>(
-        const std::string& name, const std::vector<std::chrono::milliseconds>& retry_layers
-    )>
-        another;
+    // Another queue over the same connections; the URL is not read.
+    std::function<std::unique_ptr<Queue>(const QueueSetting& setting)> another;
     std::unique_ptr<Pusher> pusher;  // nullptr for the embedded queue.
     std::unique_ptr<DeadLetters> dead_letters;
     // The jobs that wait outside the database, in these queues and, on Redis, in all others; empty

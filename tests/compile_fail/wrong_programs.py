@@ -222,6 +222,14 @@ PARTS = {
         in_body(CALL, 'call.stage(SendReceipt{});')]),
     'job_without_a_kind': (JOB_FORM, [('static constexpr std::string_view kind = "send_receipt";', '')]),
     'job_of_an_empty_kind': (JOB_FORM, [('kind = "send_receipt"', 'kind = ""')]),
+    'job_of_an_impossible_priority': (JOB_FORM, [(
+        'kind = "send_receipt";', 'kind = "send_receipt";\n    static constexpr int priority = 5;')]),
+    'job_without_attempts': (JOB_FORM, [(
+        'kind = "send_receipt";', 'kind = "send_receipt";\n    static constexpr int attempts = 0;')]),
+    'job_with_a_partition_that_is_no_text': (JOB_FORM, [(
+        'kind = "send_receipt";', 'kind = "send_receipt";\n    int partition() const { return 7; }')]),
+    'job_with_a_partition_that_changes_it': (JOB_FORM, [(
+        'kind = "send_receipt";', 'kind = "send_receipt";\n    std::string partition() { return "7"; }')]),
     'job_of_an_impossible_queue': (JOB_FORM, [(
         'kind = "send_receipt";', 'kind = "send_receipt";\n    static constexpr std::string_view queue = "My mails";')]),
     'job_with_a_pointer': ('pawl: a pointer has no JSON form: use a value or std::optional', [

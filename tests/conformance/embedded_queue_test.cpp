@@ -283,7 +283,8 @@ TEST_P(EmbeddedQueueTest, a_job_that_another_server_gave_back_is_claimed_within_
                 0,
                 0,
                 "[]",
-                std::optional<std::int64_t>{}
+                std::optional<std::int64_t>{},
+                1
             );
             claimed.set_value();
             done.wait();

@@ -117,7 +117,7 @@ TEST_F(JobLeaseTest, trouble_of_the_database_is_no_failure_of_a_job_that_is_an_o
     using Kind = StoreError::Kind;
     const auto& operation =
         world.engine->add(detail::erase_operation(std::make_shared<PackAsOperation>()));
-    worker.add(Parcel::kind, default_queue, operation);
+    worker.add(detail::job_settings<Parcel>(), operation);
     for (const auto kind : {Kind::unavailable, Kind::contention, Kind::busy}) {
         world.store.arm(2, How::undone, kind);  // The first write claims it.
 

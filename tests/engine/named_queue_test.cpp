@@ -45,6 +45,30 @@ struct UpperCase {
 };
 static_assert(!JobArgs<UpperCase>);
 
+struct Urgent {
+    static constexpr std::string_view kind = "urgent";
+    static constexpr int priority = 1;
+    static constexpr int attempts = 2;
+    int number{};
+};
+struct Bulk {
+    static constexpr std::string_view kind = "bulk";
+    static constexpr int priority = 4;
+    std::string partition() const { return "tenant"; }
+    int number{};
+};
+// Has fields of these names, which are not settings.
+struct Parcel {
+    static constexpr std::string_view kind = "parcel";
+    int priority{};
+    int attempts{};
+};
+static_assert(detail::job_settings<Bulk>().priority == 4);
+static_assert(detail::job_settings<Bulk>().has_partition);
+static_assert(detail::job_settings<Urgent>().attempts == 2);
+static_assert(JobArgs<Parcel> && detail::job_settings<Parcel>().priority == 1);
+static_assert(detail::job_settings<Parcel>().attempts == 0);
+
 // Counts the jobs that wait in their handlers until they may end.
 class Gate {
 public:
@@ -88,6 +112,11 @@ public:
 
 private:
     Gate* gate_;
+};
+
+class FailingUrgent {
+public:
+    JobResult work(Call&, const Job<Urgent>&) { throw std::runtime_error{"never"}; }
 };
 
 template <class Args>
@@ -177,6 +206,73 @@ TEST_F(NamedQueueTest, a_job_that_waits_in_the_former_queue_of_its_kind_is_worke
 
     EXPECT_EQ(service.impl().first_tries().run_once(10).done, 1);
     EXPECT_EQ(count, 1);
+}
+
+TEST_F(NamedQueueTest, a_queue_holds_its_limit_over_all_servers) {
+    const ServiceOptions options{
+        .queues = {{.name = "mails", .workers = 8, .retry_layers = {}, .running_max = 3}}};
+    Service service{*database, options};
+    service.add(Held<Mail>{gate});
+    service.add(Counting<Points>{count});
+    stage<Mail>(8);
+
+    service.start();
+
+    EXPECT_TRUE(gate.wait_for(3));
+    stage<Points>(3);
+    EXPECT_TRUE(becomes(3)) << "the default queue goes on";
+    EXPECT_EQ(gate.most(), 3);
+    gate.open();
+}
+
+TEST_F(NamedQueueTest, a_rate_is_used_and_not_waited_for_by_the_poll) {
+    Service service{
+        *database, {.queues = {{.name = "mails", .rate = {.per_second = 50, .burst = 2}}}}};
+    service.add(Counting<Mail>{count});
+    stage<Mail>(40);
+    const auto began = std::chrono::steady_clock::now();
+
+    service.start();
+
+    EXPECT_TRUE(becomes(40));
+    const auto took = std::chrono::steady_clock::now() - began;
+    EXPECT_GE(took, 38 * 20ms - 20ms);
+    EXPECT_LT(took, 8s) << "a job each poll would take 19 s";
+}
+
+TEST_F(NamedQueueTest, kinds_that_a_queue_can_not_serve_are_refused) {
+    const auto why = [&](const ServiceOptions& options, auto handler) -> std::string {
+        Service service{*database, options};
+        try {
+            service.add(std::move(handler));
+        } catch (const std::invalid_argument& refused) {
+            return refused.what();
+        }
+        return "accepted";
+    };
+    const ServiceOptions turns{.queues = {{.name = "mails", .partition_max = 1}}};
+
+    EXPECT_EQ(
+        why(turns, Counting<Mail>{count}),
+        "pawl: jobs of kind 'mail' need std::string partition() const: their queue has "
+        "partition_max"
+    );
+    EXPECT_EQ(why({}, Counting<Bulk>{count}), "accepted");
+    EXPECT_EQ(
+        why({.queue = "redis://127.0.0.1:1"}, Counting<Bulk>{count}),
+        "pawl: jobs of kind 'bulk' have priority 4: only the embedded queue has priorities; use a "
+        "queue of their own"
+    );
+}
+
+TEST_F(NamedQueueTest, a_kind_has_as_many_attempts_as_it_says) {
+    Service service{*database, {.retry_layers = {0ms, 0ms, 0ms, 0ms}}};
+    service.add(FailingUrgent{});
+    stage<Urgent>();
+    const auto& workers = service.impl().workers;
+
+    EXPECT_EQ(workers[0]->run_once(1).retried, 1);
+    EXPECT_EQ(workers[1]->run_once(1).dead_lettered, 1);
 }
 
 TEST_F(NamedQueueTest, a_server_may_leave_a_queue_to_others) {

@@ -119,7 +119,7 @@ TEST_P(GoldenTest, a_new_column_that_must_be_filled_fails_it) {
 
 TEST_P(GoldenTest, a_new_column_that_may_be_empty_does_not) {
     migrate("ALTER TABLE pawl_idempotency_keys ADD COLUMN region TEXT");
-    migrate("ALTER TABLE pawl_jobs ADD COLUMN priority INTEGER NOT NULL DEFAULT 0");
+    migrate("ALTER TABLE pawl_jobs ADD COLUMN weight INTEGER NOT NULL DEFAULT 0");
 
     EXPECT_THAT(unprepared(), IsEmpty());
     EXPECT_THAT(failed(), IsEmpty());

@@ -56,17 +56,24 @@ INSERT INTO pawl_marks (id, number, at, key_id, calls)
 VALUES (1, 1, '2026-12-31Z', 1100000, 1000000);
 )";
 
-// Every twelfth job is running, every tenth is unique.
+// Every twelfth job is running, every tenth is unique. queue-2 has partitions and limits.
 inline constexpr auto fill_jobs = R"(
 INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, attempt, lease_until, created_at,
-                       unique_hash)
+                       unique_hash, partition)
 SELECT lpad(i::text, 24, '0'), 'queue-' || i % 4, 'send_receipt', '{}',
        CASE WHEN i % 12 = 3 THEN 'running' ELSE 'ready' END,
        '2027-01-01Z'::timestamptz + i * interval '1 second', 1,
        CASE WHEN i % 12 = 3 THEN '2027-02-01Z'::timestamptz + i * interval '1 ms' END,
        '2026-12-31Z',
-       CASE WHEN i % 10 = 7 THEN lpad(i::text, 32, '0') END
+       CASE WHEN i % 10 = 7 THEN lpad(i::text, 32, '0') END,
+       CASE WHEN i % 4 = 2 THEN 'tenant-' || i % 40 END
 FROM generate_series(1, 300000) AS i;
+
+UPDATE pawl_jobs SET state = 'running', lease_until = '2027-02-20Z'
+WHERE queue = 'queue-2' AND id % 6000 = 2;
+
+INSERT INTO pawl_queue_limits (queue, running_max, partition_max, rate, full_at)
+SELECT 'queue-' || i, 100, 10, '', 0 FROM generate_series(1, 20) AS i;
 
 INSERT INTO pawl_schedules (name, schedule, next_at)
 SELECT 'report-' || i, '@daily ', '2027-01-01Z' FROM generate_series(1, 100) AS i;

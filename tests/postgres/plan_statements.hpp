@@ -3,65 +3,16 @@
 #include "rides/statements.hpp"
 #include "store/postgres/session.hpp"
 #include "store/statements.hpp"
-#include "tests/postgres/interleaving.hpp"
+#include "tests/postgres/plan_case.hpp"
+#include "tests/postgres/plan_job_statements.hpp"
 
 #include <initializer_list>
-#include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-// Every named statement, with values that a server would send to the tables of plan_fill.hpp.
-// Batches have ten rows: the cost of each row is measured.
+// Every named statement; those of jobs, queues and schedules are in plan_job_statements.hpp.
 namespace pawl::plans {
-
-using interleaving::Text;
-
-struct Case {
-    const Sql* sql;
-    std::vector<Text> values;
-    // Tables and indices that it reads from end to end, and why that is right.
-    std::set<std::string> walks{};
-    std::string_view because{};
-    // The limit of 8 KiB blocks of tables and indices; 0: none.
-    int blocks_max{100};
-    // It is also sent as the store's fence.
-    bool fenced{false};
-};
-
-namespace at {
-inline constexpr auto now = "2027-01-01 00:00:00+00";
-inline constexpr auto soon = "2027-01-01 00:00:30+00";
-inline constexpr auto later = "2027-01-01 00:01:00+00";
-inline constexpr auto end_of_lease = "2027-01-01 00:10:00+00";
-inline constexpr auto most_expiries = "2027-01-12 00:00:00+00";
-inline constexpr auto half_of_these = "2027-01-07 00:00:00+00";
-inline constexpr auto long_ago = "2026-01-01 00:00:00+00";
-inline constexpr auto old_expiry = "2025-11-01 00:00:10+00";
-}  // namespace at
-
-namespace id {
-inline constexpr auto open = "500000";
-inline constexpr auto attention = "500051";
-inline constexpr auto finished = "500007";
-inline constexpr auto next = "3000000";  // Unused.
-inline constexpr auto running_job = "120003";
-inline constexpr auto ride = "150076";
-inline constexpr auto user = "77";
-}  // namespace id
-
-inline constexpr auto none = std::nullopt;
-inline constexpr auto by_people = "asked by people, who wait";
-inline constexpr auto at_the_start = "once, at the start of a server";
-inline constexpr auto few_are_open =
-    "the open keys alone, which are few; by their lease they would be found sooner, and then each "
-    "renewal would write the index too";
-
-// As in plan_fill.hpp.
-inline std::string hash_of(const std::string& number) {
-    return std::string(32 - number.size(), '0') + number;
-}
 
 inline std::vector<Case> cases_of_keys() {
     const auto hash = hash_of(id::finished);
@@ -178,133 +129,6 @@ inline std::vector<Case> cases_of_keys() {
         {&sql::take_over, {id::open, "1", at::now, at::soon, at::later, point, "7"}},
         {&sql::to_attention, {id::open, "1", point, "why", at::now}, {}, {}, 100, true},
         {&sql::undo_settlement, {"510001", "1"}},  // It has a decision.
-    };
-}
-
-inline std::vector<Case> cases_of_jobs() {
-    const auto* dead = "[1000001,1000002]";
-    const auto* held = R"(["120003:1","120006:1"])";
-    const auto* waiting = "[120004,120005]";
-    return {
-        {&sql::insert_dead_job, {id::running_job, "1", "why", at::now, "why", "now"}},
-        {&sql::claim_jobs,
-         {"queue-1",
-          at::later,
-          at::end_of_lease,
-          "10",
-          at::long_ago,
-          "0",
-          "0",
-          R"(["another"])",
-          "7"},
-         {},
-         {},
-         200},
-        {&sql::count_jobs, {}, {"pawl_jobs"}, by_people, 0},
-        {&sql::delete_job, {id::running_job, "1"}},
-        {&sql::delete_jobs, {held}},
-        {&sql::delete_dead_jobs, {dead}, {"pawl_dead_jobs"}, by_people, 0},
-        {&sql::fail_job, {id::running_job, "1", "why", at::now, at::later, "now"}},
-        {&sql::find_dead_job, {"1000001"}},
-        {&sql::find_unique_job, {hash_of("77")}},
-        {&sql::group_dead_jobs,
-         {none, none, none, none, none, none, none},
-         {"pawl_dead_jobs"},
-         by_people,
-         0},
-        {&sql::insert_job, {"j", "queue-1", "send_receipt", "{}", at::now, id::open, at::now}},
-        {&sql::insert_unique_job,
-         {"u", "queue-1", "send_receipt", "{}", at::now, id::open, at::now, "new"}},
-        {&sql::list_dead_jobs,
-         {"0", "10", none, none, none, none, none, none, none},
-         {"pawl_dead_jobs", "pawl_dead_jobs_pkey"},
-         by_people,
-         0},
-        {&sql::lock_dead_jobs, {dead}, {"pawl_dead_jobs"}, by_people, 0},
-        {&sql::merge_dead_jobs,
-         {dead, at::now, "false", "now", "ann"},
-         {"pawl_dead_jobs"},
-         by_people,
-         0},
-        {&sql::mark_job_called, {id::running_job, "1", at::now}},
-        {&sql::mark_jobs_called, {held, at::now}},
-        {&sql::next_job_at, {"queue-1", at::long_ago, at::later, "0", "20", R"(["another"])"}},
-        {&sql::reschedule_job, {id::running_job, "1", at::later}},
-        {&sql::renew_job, {id::running_job, "1", at::later}},
-        {&sql::rescue_jobs,
-         {"2027-02-01 00:00:00.1+00", "2027-03-01 00:00:00+00", at::long_ago},
-         {},
-         {},
-         200},
-        {&sql::rescue_previous_server_jobs,
-         {at::now},
-         {"pawl_jobs_leased", "pawl_jobs"},
-         at_the_start,
-         0},
-        {&sql::find_held_jobs, {held}},
-        {&sql::count_dead_jobs, {}, {"pawl_dead_jobs"}, by_people, 0},
-        {&sql::list_jobs,
-         {"0", "10", at::now, none, none, none, none, none, none, none},
-         {"pawl_jobs", "pawl_jobs_pkey"},
-         by_people,
-         0},
-        {&sql::lock_jobs, {waiting}, {"pawl_jobs", "pawl_jobs_due"}, by_people, 0},
-        {&sql::copy_jobs_to_dead,
-         {waiting, "why", at::now, "now", "ann"},
-         {"pawl_jobs", "pawl_jobs_due"},
-         by_people,
-         0},
-        {&sql::delete_cancelled_jobs, {waiting}, {"pawl_jobs", "pawl_jobs_due"}, by_people, 0},
-        {&sql::retry_jobs_now, {waiting, at::now}, {"pawl_jobs", "pawl_jobs_due"}, by_people, 0},
-    };
-}
-
-// There are few staged jobs while an enqueuer runs, and many after an outage of the queue: draining
-// must not read them all.
-inline std::vector<Case> cases_of_staged_jobs() {
-    const auto* ids = "[1000001,1000002]";
-    const auto* ready = "[120004,120005]";
-    constexpr auto after_a_change = "after a change of queue, until it is empty";
-    return {
-        {&sql::claim_staged_jobs, {at::now, at::now, at::soon, at::later, "10", "7"}, {}, {}, 300},
-        {&sql::copy_jobs_to_staged, {ready}, {"pawl_jobs", "pawl_jobs_due"}, after_a_change, 0},
-        {&sql::copy_staged_to_jobs,
-         {ids, "ready", "0", at::now},
-         {"pawl_staged_jobs"},
-         after_a_change,
-         0},
-        {&sql::count_staged_jobs, {}, {"pawl_staged_jobs"}, by_people, 0},
-        {&sql::delete_ready_jobs, {ready}, {"pawl_jobs", "pawl_jobs_due"}, after_a_change, 0},
-        {&sql::delete_staged_jobs, {ids}, {}, {}, 200},
-        {&sql::find_due_staged_job, {at::now, at::now, at::later}},
-        {&sql::find_pause, {"queue-1"}},
-        {&sql::find_waiting_job, {}, {"pawl_jobs"}, at_the_start, 0},
-        {&sql::delete_old_inbox_rows, {at::now, "10"}, {}, {}, 200},
-        {&sql::insert_done, {"jid", at::now}},
-        {&sql::insert_staged_job,
-         {"j", "queue-1", "send_receipt", "{}", at::now, id::open, at::now}},
-        {&sql::list_pauses, {}, {"pawl_paused_queues"}, by_people, 0},
-        {&sql::pause_queue, {"queue-1", at::now, "ann", "why"}},
-        {&sql::pick_ready_jobs,
-         {"10"},
-         {"pawl_jobs", "pawl_jobs_pkey", "pawl_jobs_due"},
-         after_a_change,
-         0},
-        {&sql::release_previous_server_staged_jobs, {}, {"pawl_staged_jobs"}, at_the_start, 0},
-        {&sql::release_staged_jobs, {ids}, {}, {}, 200},
-        {&sql::resume_queue, {"queue-1"}},
-    };
-}
-
-inline std::vector<Case> cases_of_schedules() {
-    return {
-        {&sql::advance_schedule, {"report-77", "@daily ", at::now, at::soon, at::now}},
-        {&sql::declare_schedule, {"report-77", "@daily ", at::now}},
-        {&sql::list_schedules,
-         {},
-         {"pawl_schedules"},
-         "the periodic jobs of a program, which are few",
-         0},
     };
 }
 
@@ -448,6 +272,7 @@ inline std::vector<Case> all_cases() {
          {cases_of_keys(),
           cases_of_jobs(),
           cases_of_staged_jobs(),
+          cases_of_queue_limits(),
           cases_of_schedules(),
           cases_of_servers(),
           cases_of_kafka(),

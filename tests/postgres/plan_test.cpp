@@ -201,6 +201,7 @@ TEST(Plans, no_statement_begins_with_a_plan_that_reads_whole_tables) {
     tables.plan_by(Tables::Plan::generic);
     const std::set<const Sql*> of_many{
         &sql::claim_jobs,
+        &sql::claim_picked_jobs,
         &sql::claim_staged_jobs,
         &sql::delete_keys,
         &sql::delete_staged_jobs,

@@ -31,6 +31,11 @@ constexpr Sql jobs_of_server{
     "(SELECT count(*) FROM pawl_staged_jobs WHERE server_id = $1 AND claimed_until IS NOT NULL)",
     {}};
 
+constexpr Sql look_at_mails{
+    "simulation_mails",
+    "SELECT id, attempt, partition FROM pawl_jobs WHERE queue = 'mails' AND state = 'running'",
+    {}};
+
 constexpr Sql look_at_books{
     "simulation_books", "SELECT epoch, holder FROM pages ORDER BY rowid", {}};
 
@@ -110,6 +115,7 @@ void Checks::look_at_all(const Had& had) {
         });
         see_servers(session);
         if (world_.works) job_places_.inspect(session);
+        if (limits_.any()) see_mails(session, had);
         check_pages(session);
     });
     for (auto& [id, row] : rows_)
@@ -141,6 +147,30 @@ void Checks::see_servers(store::Session& session) {
     }
     for (const auto server : std::exchange(ended_early_, {}))
         violated("I24", "a lease of server " + std::to_string(server) + " ended before its end");
+}
+
+// The limits of the queue of mails, whatever servers do and when they die.
+void Checks::see_mails(store::Session& session, const Had& had) {
+    std::map<std::string, int> running;
+    int in_all = 0;
+    session.run(look_at_mails, {}, [&](const detail::Row& row) {
+        ++in_all;
+        if (row.is_null(2)) return violated("I25", "a running mail is not counted");
+        if (++running[std::string{row.text(2)}] > limits_.partition_max &&
+            limits_.partition_max > 0)
+            violated("I25", "too many mails of " + std::string{row.text(2)} + " at once");
+        if (claims_.emplace(row.integer(0), row.integer(1)).second)
+            claimed_at_.push_back(world_.clock.now());
+    });
+    if (limits_.running_max > 0 && in_all > limits_.running_max)
+        violated("I25", "too many mails at once");
+    if (limits_.token_each.count() == 0 || had.clock_steps) return;
+    for (std::size_t first = 0; first < claimed_at_.size(); ++first) {
+        const auto within = claimed_at_.back() - claimed_at_[first];
+        const auto most = limits_.burst + within / limits_.token_each;
+        if (static_cast<std::int64_t>(claimed_at_.size() - first) > most)
+            violated("I25", "mails begin too fast");
+    }
 }
 
 void Checks::ended(store::Session& session, std::int64_t id, const Server& server) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "src/core/queue_limits.hpp"
 #include "src/core/server_watch.hpp"
 #include "src/engine/answer.hpp"
 #include "src/queue/dead_letters.hpp"
@@ -52,6 +53,7 @@ public:
     explicit Checks(const World& world);
     void expect_work() { world_.works = true; }
     void expect_operator() { operated_ = true; }
+    void expect_limits(const core::QueueLimits& limits) { limits_ = limits; }
 
     void violated(std::string_view invariant, const std::string& what) {
         if (!violation_) violation_ = std::string{invariant} + ": " + what;
@@ -110,6 +112,7 @@ private:
     void look_at_all(const Had& had);
     void check_pages(store::Session& session);
     void see_servers(store::Session& session);
+    void see_mails(store::Session& session, const Had& had);
     void see(Row row, const Had& had);
     void missed(Row& row);
     void check_jobs_of(const std::string& who, const Had& had);
@@ -143,6 +146,9 @@ private:
     std::map<std::int64_t, Server> servers_;
     std::set<std::int64_t> ended_early_;  // Servers whose leases this transaction has ended.
     bool ended_a_living_server_{false};
+    core::QueueLimits limits_;                                // Of the queue of mails.
+    std::set<std::pair<std::int64_t, std::int64_t>> claims_;  // Of mails: job and number.
+    std::vector<TimePoint> claimed_at_;
     std::map<std::string, Final> finals_;                         // By who.
     std::map<std::pair<std::string, std::string>, Tried> tried_;  // By kind and who.
     std::set<std::string> purged_;  // Kinds and arguments of jobs that are, or may be, purged.

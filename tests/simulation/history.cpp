@@ -54,6 +54,7 @@ void History::prepare() {
         {.every = 7s},
         {.times = server_times},
         worker,
+        draw_mail_limits(works && !outside),
         home().installation(),
         [this](const JobSeen& job) {
             if (dying_) return;
@@ -79,6 +80,19 @@ void History::prepare() {
     numbers_.resize(processes);
     for (std::size_t i = 0; i < processes; ++i) start(i);
     add_clients();
+}
+
+core::QueueLimits History::draw_mail_limits(bool may_have_some) {
+    core::QueueLimits limits;
+    if (!may_have_some || options_.small || choices_.pick(2) == 0) return limits;
+    if (choices_.pick(2) == 1) limits.running_max = 1 + static_cast<int>(choices_.pick(3));
+    if (choices_.pick(2) == 1) limits.partition_max = 1 + static_cast<int>(choices_.pick(2));
+    if (choices_.pick(2) == 1) {
+        limits.token_each = milliseconds{500} * (1 + choices_.pick(6));
+        limits.burst = 1 + static_cast<int>(choices_.pick(3));
+    }
+    checks_.expect_limits(limits);
+    return limits;
 }
 
 void History::start(std::size_t process) {

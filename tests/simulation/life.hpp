@@ -75,6 +75,7 @@ public:
 private:
     void prepare();
     void draw_faults();
+    core::QueueLimits draw_mail_limits(bool may_have_some);
     void add_clients();
     void start(std::size_t process);
     void step();

@@ -33,7 +33,9 @@ Process::Process(const Shared& shared, int number)
           shared.installation
       )},
       embedded_{store_},
+      embedded_mails_{store_, std::string{Tell::queue}, shared.mail_limits},
       outside_{shared.broker, shared.clock, "default", way()},
+      outside_mails_{shared.broker, shared.clock, std::string{Tell::queue}, way()},
       dead_letters_{store_},
       pauses_{store_, shared.clock},
       completer_{*engine_, shared.completer},
@@ -44,6 +46,11 @@ Process::Process(const Shared& shared, int number)
           shared.outside ? static_cast<queue::Queue&>(outside_) : embedded_,
           pauses_,
           shared.worker},
+      mailer_{
+          *engine_,
+          shared.outside ? static_cast<queue::Queue&>(outside_mails_) : embedded_mails_,
+          pauses_,
+          shared.worker},
       servers_{store_, shared.clock, shared.servers},
       steward_{store_, shared.clock, shared.random, shared.beliefs, shared.books_are_wrong} {
     engine_->add(detail::erase_operation(std::make_shared<Buy>(shared.bank)));
@@ -51,19 +58,27 @@ Process::Process(const Shared& shared, int number)
     const auto& ships =
         engine_->add(detail::erase_operation(std::make_shared<Ships>(shared.carrier)));
     worker_.add(detail::erase_job(std::make_shared<Packs>(shared.on_job)));
-    worker_.add(detail::erase_job(std::make_shared<Tells>(shared.mail, shared.on_job)));
-    worker_.add(Ship::kind, default_queue, ships);
+    mailer_.add(detail::erase_job(std::make_shared<Tells>(shared.mail, shared.on_job)));
+    worker_.add(detail::job_settings<Ship>(), ships);
 
     add_round("completer", shared.completer.every, [this] { completer_.run_once(); });
     if (shared.works) {
-        add_round("worker", 10s, [this] {
-            while (worker_.run_once(4).worked() > 0) {
-            }
-        });
+        add_work("worker", worker_);
+        add_work("mailer", mailer_);
         add_round("rescuer", shared.worker.lease / 3, [this] { worker_.rescue_once(); });
+        add_round("mail_rescuer", shared.worker.lease / 3, [this] { mailer_.rescue_once(); });
         if (shared.outside) add_round("enqueuer", 10s, [this] { enqueuer_.run_once(); });
-        engine_->on_staged([this] { hurry(shared_.outside ? "enqueuer" : "worker"); });
-        enqueuer_.on_sent([this](int) { hurry("worker"); });
+        const auto hurry_workers = [this] {
+            hurry("worker");
+            hurry("mailer");
+        };
+        engine_->on_staged([this, hurry_workers] {
+            if (shared_.outside)
+                hurry("enqueuer");
+            else
+                hurry_workers();
+        });
+        enqueuer_.on_sent([hurry_workers](int) { hurry_workers(); });
     }
     if (shared.beats) {
         add_round("servers", shared.servers.times.beat_every, [this] {
@@ -101,6 +116,13 @@ OutsideQueue::Way Process::way() {
             alive();
             shared_.way.back();
         }};
+}
+
+void Process::add_work(std::string_view name, ops::Worker& worker) {
+    add_round(name, 10s, [&worker] {
+        while (worker.run_once(4).worked() > 0) {
+        }
+    });
 }
 
 void Process::add_round(std::string_view name, milliseconds every, std::function<void()> body) {

@@ -103,6 +103,7 @@ struct Shared {
     ops::CompleterOptions completer;
     ops::ServersOptions servers;
     ops::WorkerOptions worker;
+    core::QueueLimits mail_limits;
     engine::Installation installation;
     OnJob on_job;
     OutsideQueue::Way way;
@@ -149,6 +150,7 @@ private:
         Steady next;
         std::unique_ptr<Strand> strand{};  // Set while a round runs.
     };
+    void add_work(std::string_view name, ops::Worker& worker);
     void add_round(std::string_view name, milliseconds every, std::function<void()> body);
     void hurry(std::string_view name);
     void step(Round& round);
@@ -164,13 +166,16 @@ private:
     SimCalls calls_;
     std::unique_ptr<engine::Engine> engine_;
     queue::EmbeddedQueue embedded_;
+    queue::EmbeddedQueue embedded_mails_;
     OutsideQueue outside_;
+    OutsideQueue outside_mails_;
     queue::EmbeddedDeadLetters dead_letters_;
     ops::Pauses pauses_;
     ops::Completer completer_;
     ops::Reaper reaper_;
     ops::Enqueuer enqueuer_;
     ops::Worker worker_;
+    ops::Worker mailer_;
     ops::Servers servers_;
     Steward steward_;
     std::vector<Round> rounds_;

@@ -81,6 +81,11 @@ const std::vector<SqlMutant>& sql_mutants() {
          "release_staged_jobs_of_server",
          "AND claimed_until IS NOT NULL",
          "AND 0"},
+        // Queues with limits.
+        {"retries_are_not_counted",
+         "count_limited_jobs",
+         "AND partition IS NOT NULL",
+         "AND partition IS NOT NULL AND failures = 0"},
         // Named leases.
         {"fence_lets_all_pass",
          "record_fencing_token",

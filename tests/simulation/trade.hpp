@@ -25,9 +25,11 @@ struct Pack {
     static constexpr std::string_view kind = "pack";
     std::string who;
 };
-// At least once, under the job's key.
+// At least once, under the job's key, in a queue that may have limits. A partition for each tenant.
 struct Tell {
     static constexpr std::string_view kind = "tell";
+    static constexpr std::string_view queue = "mails";
+    std::string partition() const { return who.substr(0, who.find('/')); }
     std::string who;
 };
 // An operation: the job's id is its key.

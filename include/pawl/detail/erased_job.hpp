@@ -52,8 +52,7 @@ struct NotDecoded {
 using Worked = std::variant<JobResult, NotDecoded>;
 
 struct ErasedJob {
-    std::string_view kind;
-    std::string_view queue;
+    JobSettings settings;
     bool in_transaction{};  // Its writes and the mark that the job is done commit together.
     std::optional<std::chrono::milliseconds> timeout;  // For this kind; nullopt: the service's.
     std::shared_ptr<void> handler;
@@ -93,8 +92,7 @@ template <class H>
 ErasedJob erase_job(std::shared_ptr<H> handler) {
     using Form = WorkSignature<decltype(&H::work)>;
     ErasedJob form;
-    form.kind = Form::Args::kind;
-    form.queue = queue_of<typename Form::Args>();
+    form.settings = job_settings<typename Form::Args>();
     form.in_transaction = Form::in_transaction;
     if constexpr (requires { H::timeout; }) form.timeout = H::timeout;
     form.handler = std::move(handler);

@@ -7,6 +7,7 @@
 #include "src/base/time_text.hpp"
 #include "src/core/claim_rule.hpp"
 #include "src/core/fault.hpp"
+#include "src/queue/embedded/job_ids.hpp"
 #include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
 
@@ -25,6 +26,7 @@ using detail::run_statement;
 namespace {
 
 constexpr std::size_t cursors_max = 64;
+constexpr std::int64_t put_at_once = 1'000;
 constexpr TimePoint latest_of_all = std::chrono::sys_days{std::chrono::year{9999} / 12 / 31};
 
 std::int64_t id_of(const ClaimedJob& job) {
@@ -102,41 +104,31 @@ struct DamagedJob {
     std::string why;
 };
 
-struct Claimed {
-    void add(const Row& row) {
-        store::DamagedRow values{row, "claim_jobs"};
-        auto job = job_of(row, values);
-        latest = std::max(latest, values.column<TimePoint>(13, "run_at"));
-        if (values.problem().empty())
-            jobs.push_back(std::move(job));
-        else
-            damaged.push_back({std::move(job), "PAWL0022: the job's row: " + values.problem()});
-    }
-    std::size_t count() const { return jobs.size() + damaged.size(); }
+// Of each priority. nullopt: no job, or a run_at that does not decode. All jobs then wait for an
+// operator.
+using FirstReady = std::array<std::optional<TimePoint>, detail::priorities>;
 
-    std::vector<ClaimedJob> jobs;
-    std::vector<DamagedJob> damaged;
-    TimePoint latest{};  // The latest run_at of the jobs.
-};
-
-// nullopt: no job, or a run_at that does not decode. All jobs then wait for an operator.
-std::optional<TimePoint> first_ready(
+FirstReady first_ready(
     store::Session& session,
     const std::string& queue,
-    TimePoint from,
+    const std::vector<TimePoint>& from,
     TimePoint until,
     const ClaimFilter& filter
 ) {
-    std::optional<TimePoint> first;
+    FirstReady first;
+    const auto add = [&](const Row& row) {
+        const auto level = static_cast<std::size_t>(row.integer(0)) - 1;
+        first.at(level) =
+            store::DamagedRow{row, "next_job_at"}.column<std::optional<TimePoint>>(1, "run_at");
+    };
+    std::vector<std::string> from_texts;
+    for (const auto at : from) from_texts.push_back(base::time_text(at));
     run_statement(
         session,
         sql::next_job_at,
-        [&](const Row& row) {
-            first =
-                store::DamagedRow{row, "next_job_at"}.column<std::optional<TimePoint>>(0, "run_at");
-        },
+        add,
         queue,
-        from,
+        detail::encode(from_texts),
         until,
         filter.failures_min,
         filter.failures_max,
@@ -145,9 +137,39 @@ std::optional<TimePoint> first_ready(
     return first;
 }
 
+FirstReady first_ready_of_all(
+    store::Session& session, const std::string& queue, TimePoint until, const ClaimFilter& filter
+) {
+    const std::vector<TimePoint> from(detail::priorities, from_the_beginning);
+    return first_ready(session, queue, from, until, filter);
+}
+
 }  // namespace
 
-EmbeddedQueue::EmbeddedQueue(store::Store& store, std::string name)
+struct EmbeddedQueue::Claimed {
+    TimePoint add(const Row& row) {
+        store::DamagedRow values{row, "claim_jobs"};
+        auto job = job_of(row, values);
+        const auto run_at = values.column<TimePoint>(13, "run_at");
+        if (values.problem().empty())
+            jobs.push_back(std::move(job));
+        else
+            damaged.push_back({std::move(job), "PAWL0022: the job's row: " + values.problem()});
+        return run_at;
+    }
+    int count() const { return static_cast<int>(jobs.size() + damaged.size()); }
+
+    // The polls that have ended, and the latest run_at of their jobs; nullopt: all are claimed.
+    struct Ended {
+        Due due;
+        std::optional<TimePoint> last;
+    };
+    std::vector<ClaimedJob> jobs{};
+    std::vector<DamagedJob> damaged{};
+    std::vector<Ended> ended{};
+};
+
+EmbeddedQueue::EmbeddedQueue(store::Store& store, std::string name, core::QueueLimits limits)
     : store_{store},
       name_{std::move(name)},
       finishing_{[this](const std::vector<Held>& jobs) {
@@ -155,7 +177,9 @@ EmbeddedQueue::EmbeddedQueue(store::Store& store, std::string name)
               return finish_all(session, jobs);
           });
       }},
-      marking_{[this](const std::vector<Held>& jobs) { return mark_together(jobs); }} {}
+      marking_{[this](const std::vector<Held>& jobs) { return mark_together(jobs); }} {
+    if (limits.any()) limited_.emplace(name_, limits);
+}
 
 std::vector<std::optional<TimePoint>> EmbeddedQueue::mark_together(const std::vector<Held>& jobs) {
     return store::write_together(store_, sql::mark_jobs_called, [&](store::Session& session) {
@@ -169,83 +193,149 @@ std::vector<std::optional<TimePoint>> EmbeddedQueue::mark_together(const std::ve
 
 // A filter that was not used before begins where the query for all jobs is: nothing that it admits
 // is before that.
-PollCursor& EmbeddedQueue::cursor_of(const ClaimFilter& filter) {
+EmbeddedQueue::Cursors& EmbeddedQueue::cursors_of(const ClaimFilter& filter) {
     if (const auto at = cursors_.find(filter); at != cursors_.end()) return at->second;
     if (cursors_.size() >= cursors_max)
         std::erase_if(cursors_, [](const auto& one) { return !one.first.without_kinds.empty(); });
     auto wider = filter;
     wider.without_kinds.clear();
     const auto from = cursors_.find(wider);
-    return cursors_.emplace(filter, from == cursors_.end() ? PollCursor{} : from->second)
+    return cursors_.emplace(filter, from == cursors_.end() ? Cursors{} : from->second)
         .first->second;
 }
 
-std::optional<PollCursor::Poll> EmbeddedQueue::poll_due(const ClaimFilter& filter) {
-    std::optional<PollCursor::Poll> poll;
+std::vector<EmbeddedQueue::Due> EmbeddedQueue::poll_due(const ClaimFilter& filter) {
+    std::optional<Polls> polls;
+    FirstReady first;
     try {
-        const auto next = store::read_now(store_, [&](store::Session& session) {
+        first = store::read_now(store_, [&](store::Session& session) {
             const auto now = session.now();
+            std::vector<TimePoint> from;
             {
                 const std::lock_guard lock{mutex_};
-                poll = cursor_of(filter).begin_poll(now);
+                const auto& cursors = cursors_of(filter);
+                polls.emplace();
+                for (std::size_t level = 0; level < cursors.size(); ++level) {
+                    (*polls)[level] = cursors[level].begin_poll(now);
+                    from.push_back((*polls)[level].from);
+                }
             }
-            return first_ready(session, name_, poll->from, now, filter);
+            return first_ready(session, name_, from, now, filter);
         });
-        if (next && *next <= poll->at) {
-            poll->from = *next;  // The query has found nothing before it.
-            return poll;
-        }
     } catch (const StoreError& error) {
         const std::lock_guard lock{mutex_};
-        if (poll && error.kind() == StoreError::Kind::deadline)
-            cursor_of(filter).poll_failed(*poll);
+        if (polls && error.kind() == StoreError::Kind::deadline)
+            for (std::size_t level = 0; level < polls->size(); ++level)
+                cursors_of(filter)[level].poll_failed((*polls)[level]);
         throw;
     }
+    std::vector<Due> due;
     const std::lock_guard lock{mutex_};
-    cursor_of(filter).poll_done(*poll, std::nullopt);
-    return std::nullopt;
+    for (std::size_t level = 0; level < first.size(); ++level) {
+        auto poll = (*polls)[level];
+        if (first[level] && *first[level] <= poll.at) {
+            poll.from = *first[level];  // The query has found nothing before it.
+            due.push_back({level, poll});
+        } else if (!limited_ || !limited_->in_turns()) {
+            cursors_of(filter)[level].poll_done(poll, std::nullopt);
+        }
+    }
+    return due;
 }
 
 std::vector<ClaimedJob> EmbeddedQueue::claim(
     int limit, std::chrono::milliseconds lease, const ClaimFilter& filter
 ) {
-    const auto poll = poll_due(filter);
-    if (!poll) return {};  // Avoids a write transaction, and its fsync, if no job is due.
+    const auto due = poll_due(filter);
+    if (due.empty()) return {};  // Avoids a write transaction, and its fsync, if no job is due.
     PAWL_FAULT("queue.take.before");
     Claimed claimed;
     try {
         claimed = store::write_now(store_, [&](store::Session& session) {
-            Claimed found;
-            const auto now = session.now();
-            run_statement(
-                session,
-                sql::claim_jobs,
-                [&](const Row& row) { found.add(row); },
-                name_,
-                now,
-                now + lease,
-                limit,
-                poll->from,
-                filter.failures_min,
-                filter.failures_max,
-                detail::encode(filter.without_kinds),
-                store_.server()
-            );
-            return found;
+            return limited_ ? claim_limited(session, due, limit, lease, filter)
+                            : claim_due(session, due, limit, lease, filter);
         });
     } catch (...) {
         const std::lock_guard lock{mutex_};
-        cursor_of(filter).poll_failed(*poll);
+        for (const auto& [level, poll] : due) cursors_of(filter)[level].poll_failed(poll);
         throw;
     }
     {
-        const bool all = claimed.count() < static_cast<std::size_t>(limit);
         const std::lock_guard lock{mutex_};
-        cursor_of(filter).poll_done(*poll, all ? std::nullopt : std::optional{claimed.latest});
+        for (const auto& [poll, last] : claimed.ended)
+            cursors_of(filter)[poll.level].poll_done(poll.poll, last);
     }
     PAWL_FAULT("queue.take.after");
     for (const auto& one : claimed.damaged) dead_letter_damaged(one.job, one.why);
     return std::move(claimed.jobs);
+}
+
+EmbeddedQueue::Claimed EmbeddedQueue::claim_due(
+    store::Session& session,
+    const std::vector<Due>& due,
+    int limit,
+    std::chrono::milliseconds lease,
+    const ClaimFilter& filter
+) {
+    Claimed found;
+    const auto now = session.now();
+    for (const auto& one : due) {
+        const auto left = limit - found.count();
+        if (left == 0) break;
+        TimePoint latest{};
+        run_statement(
+            session,
+            sql::claim_jobs,
+            [&](const Row& row) { latest = std::max(latest, found.add(row)); },
+            name_,
+            now,
+            now + lease,
+            left,
+            one.poll.from,
+            filter.failures_min,
+            filter.failures_max,
+            detail::encode(filter.without_kinds),
+            store_.server(),
+            one.level + 1
+        );
+        const bool all = found.count() < limit;
+        found.ended.push_back({one, all ? std::nullopt : std::optional{latest}});
+    }
+    return found;
+}
+
+EmbeddedQueue::Claimed EmbeddedQueue::claim_limited(
+    store::Session& session,
+    const std::vector<Due>& due,
+    int limit,
+    std::chrono::milliseconds lease,
+    const ClaimFilter& filter
+) {
+    Claimed found;
+    std::vector<LimitedClaims::Level> levels;
+    for (const auto& one : due) levels.push_back({static_cast<int>(one.level) + 1, one.poll.from});
+    std::vector<std::int64_t> ids;
+    for (const auto& picked : limited_->pick(session, filter, levels, limit)) {
+        ids.insert(ids.end(), picked.ids.begin(), picked.ids.end());
+        if (limited_->in_turns()) continue;
+        const auto level = static_cast<std::size_t>(picked.priority) - 1;
+        const auto& polled = *std::ranges::find(due, level, &Due::level);
+        found.ended.push_back({polled, picked.all ? std::nullopt : std::optional{picked.latest}});
+    }
+    if (ids.empty()) return found;
+    run_statement(
+        session,
+        sql::claim_picked_jobs,
+        [&](const Row& row) { found.add(row); },
+        json_list(ids),
+        session.now() + lease,
+        store_.server()
+    );
+    return found;
+}
+
+std::optional<std::chrono::milliseconds> EmbeddedQueue::held_back_for() {
+    return limited_ ? limited_->held_back_for() : std::nullopt;
 }
 
 // The handler can't run a damaged job, so it becomes a dead letter. If that fails, it stays under
@@ -360,6 +450,7 @@ int EmbeddedQueue::rescue(std::chrono::milliseconds lease) {
 
 // Done here and not in a worker's query: under an old snapshot it takes seconds.
 void EmbeddedQueue::sweep_all(const Sweeps::Sweep& sweep) {
+    if (sweep.whole && limited_ && limited_->in_turns()) put_jobs_in_a_partition();
     std::vector<ClaimFilter> filters;
     if (sweep.whole) {
         const std::lock_guard lock{mutex_};
@@ -367,21 +458,38 @@ void EmbeddedQueue::sweep_all(const Sweeps::Sweep& sweep) {
     }
     TimePoint ended = sweep.at;
     for (const auto& filter : filters) {
-        std::optional<TimePoint> first;
+        FirstReady first;
         store::read_now(store_, [&](store::Session& session) {
-            first = first_ready(session, name_, from_the_beginning, sweep.at, filter);
+            first = first_ready_of_all(session, name_, sweep.at, filter);
             ended = session.now();
         });
         const std::lock_guard lock{mutex_};
-        if (first) cursor_of(filter).job_seen_at(*first);
+        for (std::size_t level = 0; level < first.size(); ++level)
+            if (first[level]) cursors_of(filter)[level].job_seen_at(*first[level]);
     }
     const std::lock_guard lock{mutex_};
     sweeps_.ended(sweep, ended);
 }
 
+void EmbeddedQueue::put_jobs_in_a_partition() {
+    std::int64_t last = 0;
+    for (std::int64_t found = put_at_once; found == put_at_once;)
+        store::write_now(store_, [&](store::Session& session) {
+            found = 0;
+            const auto count = [&](const Row& row) {
+                last = std::max(last, row.integer(0));
+                ++found;
+            };
+            run_statement(session, sql::put_jobs_in_a_partition, count, name_, last, put_at_once);
+        });
+}
+
 std::optional<TimePoint> EmbeddedQueue::next_due() {
     return store::read_now(store_, [&](store::Session& session) {
-        return first_ready(session, name_, from_the_beginning, latest_of_all, ClaimFilter{});
+        std::optional<TimePoint> next;
+        for (const auto& first : first_ready_of_all(session, name_, latest_of_all, ClaimFilter{}))
+            if (first) next = std::min(*first, next.value_or(*first));
+        return next;
     });
 }
 

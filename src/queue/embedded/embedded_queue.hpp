@@ -1,10 +1,13 @@
 #pragma once
 
+#include "src/core/queue_limits.hpp"
+#include "src/queue/embedded/limited_claims.hpp"
 #include "src/queue/embedded/poll_cursor.hpp"
 #include "src/queue/queue.hpp"
 #include "src/store/combiner.hpp"
 #include "src/store/store.hpp"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -17,9 +20,10 @@ namespace pawl::queue {
 // The `pawl_jobs` table of the store. A phase stages its jobs there directly.
 class EmbeddedQueue final : public Queue {
 public:
+    // The store outlives it. All queues of this name in all servers have the same limits.
     explicit EmbeddedQueue(
-        store::Store& store, std::string name = "default"
-    );  // The store outlives it.
+        store::Store& store, std::string name = "default", core::QueueLimits limits = {}
+    );
 
     using Queue::claim;
     std::vector<ClaimedJob> claim(
@@ -39,6 +43,7 @@ public:
     bool mark_called(ClaimedJob& job) override;
     std::vector<bool> still_held(const std::vector<ClaimedJob>& jobs) override;
     int rescue(std::chrono::milliseconds lease) override;
+    std::optional<std::chrono::milliseconds> held_back_for() override;
     std::optional<TimePoint> next_due() override;
 
     // A job and its claim number, which fences writes.
@@ -49,18 +54,44 @@ public:
     };
 
 private:
+    // Of each priority, the first one first.
+    using Cursors = std::array<PollCursor, detail::priorities>;
+    using Polls = std::array<PollCursor::Poll, detail::priorities>;
+    struct Due {
+        std::size_t level;  // The priority, from 0.
+        PollCursor::Poll poll;
+    };
+    struct Claimed;
+
     std::vector<std::optional<TimePoint>> mark_together(const std::vector<Held>& jobs);
-    // From where to claim; nullopt: no job is due.
-    std::optional<PollCursor::Poll> poll_due(const ClaimFilter& filter);
-    PollCursor& cursor_of(const ClaimFilter& filter);  // With mutex_ locked.
+    // The priorities that have a due job, and from where to claim.
+    std::vector<Due> poll_due(const ClaimFilter& filter);
+    Claimed claim_due(
+        store::Session& session,
+        const std::vector<Due>& due,
+        int limit,
+        std::chrono::milliseconds lease,
+        const ClaimFilter& filter
+    );
+    Claimed claim_limited(
+        store::Session& session,
+        const std::vector<Due>& due,
+        int limit,
+        std::chrono::milliseconds lease,
+        const ClaimFilter& filter
+    );
+    Cursors& cursors_of(const ClaimFilter& filter);  // With mutex_ locked.
     void dead_letter_damaged(const ClaimedJob& job, const std::string& why);
     void sweep_all(const Sweeps::Sweep& sweep);
+    void put_jobs_in_a_partition();
 
     store::Store& store_;
     std::string name_;
+    std::optional<LimitedClaims> limited_;
     std::mutex mutex_;  // Guards cursors_ and sweeps_.
-    // Jobs that one filter does not admit stay before its cursor, so each filter has its own.
-    std::map<ClaimFilter, PollCursor> cursors_;
+    // Jobs that one filter does not admit stay before its cursor, so each filter has its own. No
+    // poll of a queue with turns moves them.
+    std::map<ClaimFilter, Cursors> cursors_;
     Sweeps sweeps_;
     // Batches the marks and the finishes of workers that make calls.
     store::Combiner<Held, bool> finishing_;

@@ -54,10 +54,10 @@ OpenQueue open_kafka(
         };
     OpenQueue open;
     open.check = [] {};
-    open.another = [options, &store, &clock](const std::string& name, const Layers& layers) {
+    open.another = [options, &store, &clock](const QueueSetting& another) {
         auto of_it = options;
-        of_it.layers = topic_layers(layers);
-        return std::make_unique<LazyQueue>([of_it, name, &store, &clock] {
+        of_it.layers = topic_layers(another.retry_layers);
+        return std::make_unique<LazyQueue>([of_it, name = another.name, &store, &clock] {
             return std::make_unique<KafkaQueue>(of_it, name, store, clock);
         });
     };

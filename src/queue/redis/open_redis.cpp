@@ -27,8 +27,8 @@ OpenQueue open_redis(const QueueSetting& setting, store::Store& store, base::OnW
     OpenQueue open;
     open.check = [client] { client->check(); };
     open.connections = client;
-    open.another = [&on = *client](const std::string& name, const auto&) {
-        return std::make_unique<RedisQueue>(on, name);
+    open.another = [&on = *client](const QueueSetting& another) {
+        return std::make_unique<RedisQueue>(on, another.name);
     };
     open.pusher = std::make_unique<RedisPusher>(*client);
     open.dead_letters = std::make_unique<RedisDeadLetters>(*client, store);

@@ -4,14 +4,14 @@
 -- an array, because a comparison with an array uses the index and a join may scan the table.
 
 -- name: claim_jobs [sqlite]   ($1 queue, $2 now, $3 lease until, $4 limit, $5 earliest run at, $6 and $7 fewest and most failures
---   or NULL, $8 kinds to leave out as a JSON list, $9 server)
+--   or NULL, $8 kinds to leave out as a JSON list, $9 server, $10 priority)
 -- $5 skips the part of the index whose jobs are all gone. While an old snapshot exists, their index entries stay, and the scan
 -- would visit each of them.
 UPDATE pawl_jobs
 SET state = 'running', attempt = attempt + 1, lease_until = $3, server_id = $9
 WHERE id IN (
     SELECT id FROM pawl_jobs
-    WHERE queue = $1 AND state = 'ready' AND run_at >= $5 AND run_at <= $2 AND ($6 IS NULL OR failures >= $6)
+    WHERE queue = $1 AND state = 'ready' AND priority = $10 AND run_at >= $5 AND run_at <= $2 AND ($6 IS NULL OR failures >= $6)
       AND ($7 IS NULL OR failures <= $7) AND kind NOT IN (SELECT value FROM json_each($8))
     ORDER BY run_at, id LIMIT $4)
 RETURNING id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
@@ -25,8 +25,9 @@ WITH taken AS (
     SET state = 'running', attempt = attempt + 1, lease_until = $3, server_id = $9
     WHERE id = ANY (ARRAY(
         SELECT id FROM pawl_jobs
-        WHERE queue = $1 AND state = 'ready' AND run_at >= $5 AND run_at <= $2 AND ($6::integer IS NULL OR failures >= $6)
-          AND ($7::integer IS NULL OR failures <= $7) AND kind <> ALL (ARRAY(SELECT json_array_elements_text($8::json)))
+        WHERE queue = $1 AND state = 'ready' AND priority = $10 AND run_at >= $5 AND run_at <= $2
+          AND ($6::integer IS NULL OR failures >= $6) AND ($7::integer IS NULL OR failures <= $7)
+          AND kind <> ALL (ARRAY(SELECT json_array_elements_text($8::json)))
         ORDER BY run_at, id LIMIT $4
         FOR UPDATE SKIP LOCKED))
     RETURNING *)
@@ -35,12 +36,30 @@ SELECT id, jid, queue, kind, args, attempt, failures, called_at, key_id, created
 FROM taken
 ORDER BY run_at, id;
 
+-- name: claim_picked_jobs [sqlite]   ($1 ids as a JSON list, $2 lease until, $3 server)
+-- For a queue with limits: runs in one transaction after lock_queue_limits and the statements that pick jobs.
+UPDATE pawl_jobs
+SET state = 'running', attempt = attempt + 1, lease_until = $2, server_id = $3, partition = coalesce(partition, '-')
+WHERE id IN (SELECT value FROM json_each($1))
+  AND state = 'ready'
+RETURNING id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
+    last_error, run_at;
+
+-- name: claim_picked_jobs [postgres]
+UPDATE pawl_jobs
+SET state = 'running', attempt = attempt + 1, lease_until = $2, server_id = $3, partition = coalesce(partition, '-')
+WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint))
+  AND state = 'ready'
+RETURNING id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
+    last_error, run_at;
+
 -- name: copy_jobs_to_dead [sqlite]   ($1 ids as a JSON list, $2 error, $3 now, $4 now as text, $5 actor)
 -- Cancels jobs. Runs in one transaction after lock_jobs and before delete_cancelled_jobs. No failure is counted.
 INSERT INTO pawl_dead_jobs
-    (id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
+    (id, jid, queue, priority, partition, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
      last_error, history, error_kind, died_at)
-SELECT id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, $2,
+SELECT id, jid, queue, priority, partition, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at,
+       last_failed_at, $2,
        json_insert(CASE WHEN json_array_length(history) > 20 THEN json_remove(history, '$[1]') ELSE history END, '$[#]',
                    json_object('at', $4, 'cancelled_by', $5)),
        'cancelled', $3
@@ -50,9 +69,10 @@ WHERE id IN (SELECT value FROM json_each($1));
 -- name: copy_jobs_to_dead [postgres]
 -- history is JSONB on PostgreSQL, and the parameters of a SELECT need types.
 INSERT INTO pawl_dead_jobs
-    (id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
+    (id, jid, queue, priority, partition, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
      last_error, history, error_kind, died_at)
-SELECT id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, $2::text,
+SELECT id, jid, queue, priority, partition, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at,
+       last_failed_at, $2::text,
        (CASE WHEN jsonb_array_length(history) > 20 THEN history - 1 ELSE history END)
            || jsonb_build_array(jsonb_build_object('at', $4::text, 'cancelled_by', $5::text)),
        'cancelled', $3::timestamptz
@@ -184,9 +204,10 @@ ORDER BY count(*) DESC, queue, kind, error_kind;
 -- name: insert_dead_job [sqlite]   ($1 id, $2 attempt, $3 error, $4 now, $5 kind of error, $6 now as text)
 -- Runs in one transaction with delete_job and has the same fence, so that a rescued job is not recorded as dead.
 INSERT INTO pawl_dead_jobs
-    (id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
+    (id, jid, queue, priority, partition, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
      last_error, history, error_kind, died_at)
-SELECT id, jid, queue, kind, args, attempt, failures + 1, called_at, key_id, created_at, coalesce(first_failed_at, $4), $4, $3,
+SELECT id, jid, queue, priority, partition, kind, args, attempt, failures + 1, called_at, key_id, created_at,
+       coalesce(first_failed_at, $4), $4, $3,
        json_insert(CASE WHEN json_array_length(history) > 20 THEN json_remove(history, '$[1]') ELSE history END, '$[#]',
                    json_object('at', $6, 'error', $3)),
        $5, $4
@@ -198,9 +219,9 @@ WHERE id = $1
 -- name: insert_dead_job [postgres]
 -- history is JSONB on PostgreSQL, and the parameters of a SELECT need types.
 INSERT INTO pawl_dead_jobs
-    (id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
+    (id, jid, queue, priority, partition, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
      last_error, history, error_kind, died_at)
-SELECT id, jid, queue, kind, args, attempt, failures + 1, called_at, key_id, created_at,
+SELECT id, jid, queue, priority, partition, kind, args, attempt, failures + 1, called_at, key_id, created_at,
        coalesce(first_failed_at, $4::timestamptz), $4::timestamptz, $3::text,
        (CASE WHEN jsonb_array_length(history) > 20 THEN history - 1 ELSE history END)
            || jsonb_build_array(jsonb_build_object('at', $6::text, 'error', $3::text)),
@@ -214,10 +235,11 @@ WHERE id = $1
 INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, key_id, created_at)
 VALUES ($1, $2, $3, $4, 'ready', $5, $6, $7);
 
--- name: insert_unique_job   ($1 jid, $2 queue, $3 kind, $4 args, $5 run at, $6 key id, $7 now, $8 unique hash)
+-- name: insert_special_job   ($1 jid, $2 queue, $3 kind, $4 args, $5 run at, $6 key id, $7 now, $8 unique hash or NULL, $9 priority,
+--   $10 partition or NULL)
 -- Touches no row if an unfinished job has the same hash. If another transaction has inserted one, this waits for its end.
-INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, key_id, created_at, unique_hash)
-VALUES ($1, $2, $3, $4, 'ready', $5, $6, $7, $8)
+INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, key_id, created_at, unique_hash, priority, partition)
+VALUES ($1, $2, $3, $4, 'ready', $5, $6, $7, $8, $9, $10)
 ON CONFLICT (unique_hash) WHERE unique_hash IS NOT NULL DO NOTHING;
 
 -- name: list_dead_jobs [sqlite]   ($1 above this id, $2 limit; or NULL: $3 queue, $4 kind, $5 kind of error, $6 part of the error,
@@ -349,9 +371,9 @@ RETURNING id || ':' || attempt;
 -- name: merge_dead_jobs [sqlite]   ($1 ids as a JSON list, $2 now, $3 whether to clear called_at, $4 now as text, $5 actor)
 -- Runs in one transaction after lock_dead_jobs and before delete_dead_jobs.
 INSERT INTO pawl_jobs
-    (id, jid, queue, kind, args, state, run_at, attempt, failures, called_at, key_id, created_at, first_failed_at,
+    (id, jid, queue, priority, partition, kind, args, state, run_at, attempt, failures, called_at, key_id, created_at, first_failed_at,
      last_failed_at, last_error, history)
-SELECT id, jid, queue, kind, args, 'ready', $2, attempt, 0, CASE WHEN $3 THEN NULL ELSE called_at END, key_id,
+SELECT id, jid, queue, priority, partition, kind, args, 'ready', $2, attempt, 0, CASE WHEN $3 THEN NULL ELSE called_at END, key_id,
        created_at, first_failed_at, last_failed_at, last_error,
        json_insert(CASE WHEN json_array_length(history) > 20 THEN json_remove(history, '$[1]') ELSE history END, '$[#]',
                    json_object('at', $4, 'merged_by', $5))
@@ -361,42 +383,40 @@ WHERE id IN (SELECT value FROM json_each($1));
 -- name: merge_dead_jobs [postgres]
 -- history is JSONB on PostgreSQL, and the parameters of a SELECT need types.
 INSERT INTO pawl_jobs
-    (id, jid, queue, kind, args, state, run_at, attempt, failures, called_at, key_id, created_at, first_failed_at,
+    (id, jid, queue, priority, partition, kind, args, state, run_at, attempt, failures, called_at, key_id, created_at, first_failed_at,
      last_failed_at, last_error, history)
-SELECT id, jid, queue, kind, args, 'ready', $2::timestamptz, attempt, 0, CASE WHEN $3::boolean THEN NULL ELSE called_at END, key_id,
-       created_at, first_failed_at, last_failed_at, last_error,
+SELECT id, jid, queue, priority, partition, kind, args, 'ready', $2::timestamptz, attempt, 0,
+       CASE WHEN $3::boolean THEN NULL ELSE called_at END, key_id, created_at, first_failed_at, last_failed_at, last_error,
        (CASE WHEN jsonb_array_length(history) > 20 THEN history - 1 ELSE history END)
            || jsonb_build_array(jsonb_build_object('at', $4::text, 'merged_by', $5::text))
 FROM pawl_dead_jobs
 WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint));
 
--- name: next_job_at [sqlite]   ($1 queue, $2 earliest run at, $3 latest run at, $4 and $5 fewest and most failures or NULL,
---   $6 kinds to leave out as a JSON list)
-SELECT run_at
-FROM pawl_jobs
-WHERE queue = $1
-  AND state = 'ready'
-  AND run_at >= $2
-  AND run_at <= $3
-  AND ($4 IS NULL OR failures >= $4)
-  AND ($5 IS NULL OR failures <= $5)
-  AND kind NOT IN (SELECT value FROM json_each($6))
-ORDER BY run_at, id
-LIMIT 1;
+-- name: next_job_at [sqlite]   ($1 queue, $2 earliest run at of each priority as a JSON list, $3 latest run at, $4 and $5 fewest
+--   and most failures or NULL, $6 kinds to leave out as a JSON list)
+-- For each priority the first job, or NULL.
+SELECT since.key + 1,
+       (SELECT run_at
+        FROM pawl_jobs
+        WHERE queue = $1 AND state = 'ready' AND priority = since.key + 1 AND run_at >= since.value AND run_at <= $3
+          AND ($4 IS NULL OR failures >= $4) AND ($5 IS NULL OR failures <= $5)
+          AND kind NOT IN (SELECT value FROM json_each($6))
+        ORDER BY run_at, id
+        LIMIT 1)
+FROM json_each($2) AS since;
 
 -- name: next_job_at [postgres]
 -- The query does not use min(run_at), because PostgreSQL 15 then reads the whole table if it was never analyzed.
-SELECT run_at
-FROM pawl_jobs
-WHERE queue = $1
-  AND state = 'ready'
-  AND run_at >= $2
-  AND run_at <= $3
-  AND ($4::integer IS NULL OR failures >= $4)
-  AND ($5::integer IS NULL OR failures <= $5)
-  AND kind <> ALL (ARRAY(SELECT json_array_elements_text($6::json)))
-ORDER BY run_at, id
-LIMIT 1;
+SELECT since.priority,
+       (SELECT run_at
+        FROM pawl_jobs
+        WHERE queue = $1 AND state = 'ready' AND pawl_jobs.priority = since.priority AND run_at >= since.run_at::timestamptz
+          AND run_at <= $3
+          AND ($4::integer IS NULL OR failures >= $4) AND ($5::integer IS NULL OR failures <= $5)
+          AND kind <> ALL (ARRAY(SELECT json_array_elements_text($6::json)))
+        ORDER BY pawl_jobs.run_at, id
+        LIMIT 1)
+FROM json_array_elements_text($2::json) WITH ORDINALITY AS since (run_at, priority);
 
 -- name: renew_job   ($1 id, $2 attempt, $3 lease until)
 UPDATE pawl_jobs

@@ -1,0 +1,194 @@
+#include "src/queue/embedded/limited_claims.hpp"
+
+#include <pawl/detail/json.hpp>
+#include <pawl/detail/rows.hpp>
+
+#include "store/statements.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace pawl::queue {
+
+using detail::execute_statement;
+using detail::Row;
+using detail::run_statement;
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr milliseconds until_other_claim_ends{5};
+constexpr milliseconds until_next_walk{1};
+
+core::Microseconds since_1970(TimePoint at) {
+    return duration_cast<core::Microseconds>(at.time_since_epoch());
+}
+
+}  // namespace
+
+// One claim's view of the queue.
+struct LimitedClaims::Claim {
+    detail::Session& session;
+    const ClaimFilter& filter;
+    const LimitedClaims& of;
+    TimePoint now;
+    std::string without_kinds;
+    core::QueueUse use{};
+    std::map<std::string, int, std::less<>> running{};  // Jobs of each partition.
+    bool cut_short{false};  // Partitions are left that the next claim will look at.
+
+    void count() {
+        const auto add = [&](const Row& row) {
+            running[std::string{row.text(0)}] = static_cast<int>(row.integer(1));
+            use.running += row.integer(1);
+            use.retries_running += row.integer(2);
+        };
+        run_statement(session, sql::count_limited_jobs, add, of.queue_);
+    }
+    int room_of(std::string_view partition) const {
+        const auto at = running.find(partition);
+        return of.limits_.partition_max - (at == running.end() ? 0 : at->second);
+    }
+    // The statements that pick have the same parameters, but for the fourth.
+    template <class Fourth>
+    void pick(const Sql& statement, Picked& picked, int limit, const Fourth& from_or_partition)
+        const {
+        const auto add = [&](const Row& row) {
+            picked.ids.push_back(row.integer(0));
+            picked.latest =
+                std::max(picked.latest, detail::column_as<TimePoint>(row, 1, statement.name));
+        };
+        run_statement(
+            session,
+            statement,
+            add,
+            of.queue_,
+            now,
+            limit,
+            from_or_partition,
+            filter.failures_min,
+            filter.failures_max,
+            without_kinds,
+            picked.priority
+        );
+    }
+    // The partitions that are next after this one, at most `limit`, and have a due job and room.
+    std::vector<std::string> next_partitions(
+        const Picked& picked, int limit, const std::string& after
+    ) {
+        std::vector<std::string> full;
+        for (const auto& [partition, jobs] : running)
+            if (jobs >= of.limits_.partition_max) full.push_back(partition);
+        std::vector<std::string> next;
+        const auto add = [&](const Row& row) {
+            next.emplace_back(row.text(0));
+            if (row.integer(1) == 0) cut_short = true;
+        };
+        run_statement(
+            session,
+            sql::pick_partitions,
+            add,
+            of.queue_,
+            now,
+            limit,
+            after,
+            filter.failures_min,
+            filter.failures_max,
+            without_kinds,
+            picked.priority,
+            detail::encode(full)
+        );
+        return next;
+    }
+};
+
+LimitedClaims::LimitedClaims(std::string queue, core::QueueLimits limits)
+    : queue_{std::move(queue)}, limits_{limits} {}
+
+std::optional<milliseconds> LimitedClaims::held_back_for() const {
+    const auto ms = held_back_for_ms_.load();
+    return ms == 0 ? std::nullopt : std::optional{milliseconds{ms}};
+}
+
+// nullopt: another server is claiming.
+std::optional<core::Microseconds> LimitedClaims::lock(detail::Session& session) const {
+    std::optional<core::Microseconds> full_at;
+    const auto lock_row = [&] {
+        const auto read = [&](const Row& row) { full_at = core::Microseconds{row.integer(0)}; };
+        run_statement(session, sql::lock_queue_limits, read, queue_);
+    };
+    lock_row();
+    // A server of another release, to which the queue has no limits, may have deleted the row.
+    if (!full_at && execute_statement(session, sql::insert_queue_limits, queue_) > 0) lock_row();
+    return full_at;
+}
+
+std::vector<LimitedClaims::Picked> LimitedClaims::pick(
+    detail::Session& session, const ClaimFilter& filter, const std::vector<Level>& levels, int asked
+) {
+    const auto full_at = lock(session);
+    if (!full_at) {
+        held_back_for_ms_ = until_other_claim_ends.count();
+        return {};
+    }
+    Claim claim{
+        .session = session,
+        .filter = filter,
+        .of = *this,
+        .now = session.now(),
+        .without_kinds = detail::encode(filter.without_kinds)};
+    claim.count();
+    claim.use.full_at = *full_at;
+    const auto now = since_1970(claim.now);
+    const bool retries = filter.failures_min.value_or(0) > 0;
+    const auto room = core::decide_claim_room(limits_, claim.use, retries, asked, now);
+    int left = room.jobs;
+    std::vector<Picked> found;
+    for (const auto& level : levels) {
+        if (left == 0) break;
+        auto& picked = found.emplace_back(Picked{.priority = level.priority});
+        if (in_turns())
+            pick_in_turns(claim, picked, left);
+        else
+            pick_by_time(claim, picked, left, level.from);
+        picked.all = picked.ids.size() < static_cast<std::size_t>(left);
+        left -= static_cast<int>(picked.ids.size());
+    }
+    if (limits_.token_each.count() > 0 && left < room.jobs) {
+        const auto after = core::full_at_after(limits_, *full_at, room.jobs - left, now);
+        execute_statement(session, sql::set_queue_full_at, queue_, after.count());
+    }
+    const auto wait = std::chrono::ceil<milliseconds>(room.more_in);
+    held_back_for_ms_ = (claim.cut_short ? until_next_walk : wait).count();
+    return found;
+}
+
+void LimitedClaims::pick_by_time(const Claim& claim, Picked& picked, int limit, TimePoint from)
+    const {
+    claim.pick(sql::pick_jobs, picked, limit, from);
+}
+
+// From the partition after the one that was served last to the end, then from the beginning. Each
+// gets its room, so that no partition waits for more than a round, however many jobs others have.
+void LimitedClaims::pick_in_turns(Claim& claim, Picked& picked, int limit) {
+    const std::lock_guard lock{mutex_};
+    const auto began_after = turn_;
+    const auto left = [&] { return limit - static_cast<int>(picked.ids.size()); };
+    const auto serve = [&](const std::string& after, bool second_round) {
+        for (const auto& partition : claim.next_partitions(picked, left(), after)) {
+            if (left() == 0 || (second_round && partition > began_after)) return;
+            turn_ = partition;
+            const auto before = picked.ids.size();
+            const auto room = std::min(claim.room_of(partition), left());
+            if (room > 0) claim.pick(sql::pick_partition_jobs, picked, room, partition);
+            claim.running[partition] += static_cast<int>(picked.ids.size() - before);
+        }
+    };
+    serve(began_after, false);
+    if (left() > 0 && !claim.cut_short) serve("", true);
+}
+
+}  // namespace pawl::queue
