@@ -15,7 +15,7 @@ import subprocess
 import time
 import uuid
 
-from kafka_wire import CREATE, GROUP, PREFIXED, READ, TOPIC, WRITE, Connection, KafkaError
+from kafka_wire import CREATE, EARLIEST, GROUP, PREFIXED, READ, TOPIC, WRITE, Connection, KafkaError
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 LIBRARIES = os.path.join(ROOT, 'build', 'kafka', 'lib')
@@ -367,6 +367,14 @@ class RealKafka:
         for partition, (leader, _) in self.topics().get(topic, {}).items():
             with self.connection(leader) as broker:
                 count += broker.offset(topic, partition)
+        return count
+
+    def removed(self, topic):
+        """How many records of a topic Kafka no longer has, over all partitions."""
+        count = 0
+        for partition, (leader, _) in self.topics().get(topic, {}).items():
+            with self.connection(leader) as broker:
+                count += broker.offset(topic, partition, EARLIEST)
         return count
 
     def make_topic(self, name, partitions=-1, replication=-1, **settings):

@@ -5,6 +5,7 @@ are missing. Most make the topics first, as production does; a worker may also c
 """
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -48,6 +49,17 @@ def with_topics(kafka):
         made.make_topics()
         return made
     return queue
+
+
+def with_topics_kept_for(milliseconds):
+    """The same, of a cluster, with a retention that is too short."""
+    def of(kafka):
+        def queue(world):
+            made = OnRealKafka(world, kafka)
+            made.make_topics(retention_ms=milliseconds, segment_ms=1_000)
+            return made
+        return queue
+    return of
 
 
 def a_ride(settings):
@@ -192,6 +204,33 @@ def a_wrong_password(settings):
             check('wr0ng-one' not in world.log(), 'the password is not in the log')
 
 
+def retention(settings):
+    """Kafka removes jobs that no server worked in time: the server says so, and works those that came later."""
+    short = with_topics_kept_for(2_000)
+    with cluster(log_retention_check_interval_ms=500) as kafka, World(settings.bin, QUICK, queue=short(kafka)) as world:
+        day = Day(world)
+        day.start()
+        check_equal(world.phone().book('first').status, 201, 'a ride')
+        day.wait('its receipt', lambda: len(world.mails()) == 1)
+        day.wait('its points', lambda: day.points() == 20)
+        topic = world.queue.topic
+        world.rides_command('queues', 'pause', '--reason', 'the mail server is down', '--by', 'ann', '--database', world.url)
+        time.sleep(1)
+        check_equal(world.phone().book('removed').status, 201, 'a ride whose jobs wait too long')
+        wait_until('its jobs to be pushed', lambda: world.queue.waiting() == 0)
+        check_equal(world.stop_server(), 0, 'the exit code')
+        check_equal(kafka.records(topic), 4, 'records of the two rides')
+        wait_until('Kafka to remove them', lambda: kafka.removed(topic) == 4, 60 * SLOW)
+        world.rides_command('queues', 'resume', '--reason', 'it is up', '--by', 'ann', '--database', world.url)
+        world.start_server()
+        check_equal(world.phone().book('later').status, 201, 'a ride after that')
+        day.wait('its receipt', lambda: len(world.mails()) == 2)
+        day.wait('its points', lambda: day.points() == 40)
+        wait_until('the loss in the log', lambda: world.log().count('PAWL0023') > 0, 30 * SLOW)
+        lost = re.findall(rf'PAWL0023: Kafka has removed up to (\d+) records of {re.escape(topic)}\[', world.log())
+        check_equal(sum(map(int, lost)), 2, f'records that it reports as removed: {lost}')
+
+
 def a_death_at(settings, point):
     with cluster() as kafka:
         killed_at(settings, point, 1, with_topics(kafka))
@@ -221,6 +260,7 @@ def cases(settings):
         'access rules that come later': under_rules,
         'SASL and the least access rules': with_least_rules,
         'a wrong password': a_wrong_password,
+        'retention removes jobs': retention,
     }.items() if settings.everything or name in SAMPLE]
     if not settings.everything:
         return found

@@ -191,11 +191,12 @@ class OnRealKafka(Kafka):
     def topic(self):
         return self.prefix + '.default'
 
-    def make_topics(self, retry_ms=(100,)):
-        """As an operator makes them beforehand (docs/howto/kafka.md)."""
+    def make_topics(self, retry_ms=(100,), **settings):
+        """As an operator makes them beforehand (docs/howto/kafka.md); settings: of the queue's topic."""
         own = f'{self.topic}__{self.group}__'
-        for name in (self.topic, *(f'{own}retry_{wait}' for wait in retry_ms)):
-            self.brokers.make_topic(name)
+        self.brokers.make_topic(self.topic, **settings)
+        for wait in retry_ms:
+            self.brokers.make_topic(f'{own}retry_{wait}')
         self.brokers.make_topic(own + 'dlq', 1)
 
     @property

@@ -123,6 +123,14 @@ struct KafkaQueue::Impl final : MemberEvents {
         in_flight.add(std::make_shared<const Record>(std::move(record)), due);
         changed.notify_all();
     }
+    void removed(const Partition& partition, std::int64_t count) override {
+        if (!options.log) return;
+        options.log(
+            "PAWL0023: Kafka has removed up to " + std::to_string(count) + " records of " +
+            partition.topic + "[" + std::to_string(partition.number) +
+            "] that were not worked: retention.ms or retention.bytes of the topic is too small"
+        );
+    }
     void troubled(const std::string& why) override {
         const std::lock_guard lock{mutex};
         why_troubled = why;

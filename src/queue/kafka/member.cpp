@@ -10,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -100,6 +101,8 @@ struct Member::Impl {
     void commit();
     void commit_and_wait(const std::vector<Position>& positions);
     void pause_and_resume();
+    void read(Record record);
+    bool look_for_removed(const Partition& partition);
 
     static void on_rebalance(
         rd_kafka_t* handle,
@@ -122,6 +125,7 @@ struct Member::Impl {
     std::optional<std::vector<std::string>> subscribed{};
     bool all_found{false};  // Whether all wanted topics are there.
     std::chrono::steady_clock::time_point next_look{};
+    std::map<Partition, std::int64_t> next{};  // The offset of the next record, where known.
     bool committing{false};  // One commit at a time, so that none overtakes another.
     Handle handle;
     std::optional<TopicCreator> creator{};  // Ends before its handle.
@@ -211,7 +215,7 @@ void Member::Impl::run(const std::stop_token& stop) {
         const std::unique_ptr<rd_kafka_message_t, DestroyMessage> message{
             rd_kafka_consumer_poll(handle.get(), poll_ms)};
         if (message && message->err == RD_KAFKA_RESP_ERR_NO_ERROR)
-            events.read(record_of(*message));
+            read(record_of(*message));
         else if (message && is_refusal(message->err))
             events.refused(topic_of(*message), rd_kafka_message_errstr(message.get()));
         // No broker has answered yet, topics are missing, or rules forbid to create them.
@@ -221,6 +225,28 @@ void Member::Impl::run(const std::stop_token& stop) {
         commit();
     }
     rd_kafka_consumer_close(handle.get());  // Revokes all partitions, and leaves the group.
+}
+
+void Member::Impl::read(Record record) {
+    const auto [at, fresh] = next.try_emplace(record.partition, record.offset);
+    // Offsets may be missing for another reason, too: transactions of other programs take some.
+    if (at->second < record.offset) look_for_removed(record.partition);
+    at->second = record.offset + 1;
+    events.read(std::move(record));
+}
+
+// False if the brokers do not answer.
+bool Member::Impl::look_for_removed(const Partition& partition) {
+    auto& expected = next.at(partition);
+    try {
+        const auto low = kafka::watermarks(handle.get(), options, partition).low;
+        if (low > expected) events.removed(partition, low - expected);
+        expected = std::max(expected, low);
+        return true;
+    } catch (const StoreError& error) {
+        events.troubled(error.what());
+        return false;
+    }
 }
 
 void Member::Impl::pause_and_resume() {
@@ -288,6 +314,12 @@ void Member::Impl::take_over(rd_kafka_topic_partition_list_t* list) {
                     one.committed = position.offset;
                     one.gaps = position.gaps;
                 }
+    bool answered = true;
+    for (const auto& one : assigned) {
+        if (!one.committed) continue;
+        next.insert_or_assign(one.partition, *one.committed);
+        answered = answered && look_for_removed(one.partition);
+    }
     events.assigned(assigned);
     if (auto* failed = rd_kafka_incremental_assign(handle.get(), list)) {
         events.refused({}, rd_kafka_error_string(failed));
@@ -298,6 +330,7 @@ void Member::Impl::take_over(rd_kafka_topic_partition_list_t* list) {
 void Member::Impl::hand_over(rd_kafka_topic_partition_list_t* list, bool lost) {
     const auto partitions = partitions_of(*list);
     if (!lost) commit_and_wait(events.last_positions(partitions));
+    for (const auto& partition : partitions) next.erase(partition);
     events.revoked(partitions);
     if (auto* failed = rd_kafka_incremental_unassign(handle.get(), list)) {
         events.refused({}, rd_kafka_error_string(failed));

@@ -30,6 +30,8 @@ public:
     // The partitions may belong to another member as soon as this returns.
     virtual void revoked(const std::vector<Partition>& partitions) = 0;
     virtual void read(Record record) = 0;
+    // Kafka has removed records that the group had not committed: at most `count`.
+    virtual void removed(const Partition& partition, std::int64_t count) = 0;
     // A broker, or all of them, may be unreachable.
     virtual void troubled(const std::string& why) = 0;
     // A broker refuses the group (empty topic), or reading a topic. Reported once.
