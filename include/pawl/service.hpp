@@ -46,8 +46,8 @@ struct QueueOptions {
     // The workers of each retry layer, besides those of first tries. Empty: half as many in all, at
     // least one each.
     std::vector<int> retry_workers{};
-    // Limits over all servers of the database, which must all declare the same; for the embedded
-    // queue. docs/adr/0030 says how, and what they cost.
+    // Limits over all servers, which must all declare the same; Kafka has none, and Redis no
+    // partition_max. docs/adr/0030 says how, and what they cost.
     int running_max{0};  // Jobs that run at once; 0: any number. Retries have half of it.
     // Jobs of one partition that run at once (Args::partition(): a tenant, an account); 0: any
     // number. With such a limit the partitions are served in turn.

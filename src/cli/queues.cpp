@@ -116,7 +116,7 @@ void count(Service& service, Lines& lines) {
                 const auto jobs = static_cast<int>(row.integer(column));
                 return jobs == 0 ? std::nullopt : std::optional{jobs};
             };
-            auto& line = line_of(lines, row.text(0));
+            auto& line = line_of(lines, row.text(0), place_of_work(service));
             line.running_max = limit(1);
             line.partition_max = limit(2);
             if (!row.text(3).empty()) line.rate = row.text(3);

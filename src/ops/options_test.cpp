@@ -129,17 +129,26 @@ TEST(ServiceOptions, name_a_limit_of_a_queue_that_is_out_of_range) {
         "queues \"mails\": rate.burst is 0: 1 to 100000"
     );
     EXPECT_EQ(
-        of({.running_max = 5, .partition_max = 1, .rate = {.per_second = 0.5, .burst = 3}}),
-        "none"
+        of({.running_max = 5, .partition_max = 1, .rate = {.per_second = 0.5, .burst = 3}}), "none"
     );
 }
 
-TEST(ServiceOptions, limits_of_a_queue_need_the_embedded_queue) {
+TEST(ServiceOptions, limits_of_a_queue_that_it_can_not_keep_are_refused) {
+    EXPECT_EQ(
+        problem(ServiceOptions{
+            .queues = {{.name = "mails", .partition_max = 5}}, .queue = "redis://127.0.0.1"}),
+        "the queue \"mails\" has partition_max: only the embedded queue knows partitions"
+    );
     EXPECT_EQ(
         problem(ServiceOptions{
             .queues = {{.name = "mails", .running_max = 5}}, .queue = "redis://127.0.0.1"}),
-        "the queue \"mails\" has running_max, partition_max or a rate: only the embedded queue "
-        "keeps them"
+        "none"
+    );
+    EXPECT_EQ(
+        problem(ServiceOptions{
+            .queues = {{.name = "mails", .running_max = 5}}, .queue = "kafka://127.0.0.1"}),
+        "the queue \"mails\" has running_max, partition_max or a rate: Kafka has none over all "
+        "servers"
     );
 }
 

@@ -342,7 +342,6 @@ void Service::Impl::check_queue() {
 
 // What `queues list` shows, and what claims lock.
 void Service::Impl::declare_queue_limits() {
-    if (options.queue != embedded) return;
     store::write_now(engine.store(), [&](store::Session& session) {
         for (const auto& name : queue_names) {
             const auto of_it = options.queue_options(name);

@@ -35,9 +35,6 @@ bool is_kafka(const std::string& url) {
 
 std::optional<std::string> QueueSetting::problem() const {
     if (url == "embedded") return std::nullopt;
-    if (limits.any())
-        return "the queue \"" + name +
-               "\" has running_max, partition_max or a rate: only the embedded queue keeps them";
     if (is_redis(url)) return problem_of_redis(*this);
     if (is_kafka(url)) return problem_of_kafka(*this);
     return "queue is " + base::without_password(url) +

@@ -24,7 +24,7 @@ struct QueueSetting {
     std::string url{"embedded"};  // Or redis://..., kafka://...
     std::string name{default_queue};
     std::vector<std::chrono::milliseconds> retry_layers{};  // Kafka has one topic for each.
-    core::QueueLimits limits{};                             // The embedded queue's.
+    core::QueueLimits limits{};
 
     // What is wrong, and what to write instead. Does not connect.
     std::optional<std::string> problem() const;

@@ -30,10 +30,11 @@ bool has_shape(const Reply& reply, Shape shape) noexcept {
             return size == 2 && is_list_of(reply, Reply::Kind::text);
         case Shape::pairs:
             return size % 2 == 0 && is_list_of(reply, Reply::Kind::text);
-        case Shape::time_and_pairs:
-            return size == 2 && reply.kind == Reply::Kind::list &&
+        case Shape::time_pairs_time:
+            return size == 3 && reply.kind == Reply::Kind::list &&
                    reply.items[0].kind == Reply::Kind::text &&
-                   has_shape(reply.items[1], Shape::pairs);
+                   has_shape(reply.items[1], Shape::pairs) &&
+                   reply.items[2].kind == Reply::Kind::text;
     }
     return false;
 }

@@ -25,8 +25,8 @@ enum class Shape {
     two_integers,
     texts,
     two_texts,
-    pairs,          // Texts, an even number of them.
-    time_and_pairs  // A text and a list of pairs.
+    pairs,           // Texts, an even number of them.
+    time_pairs_time  // A text, a list of pairs, and a text.
 };
 bool has_shape(const Reply& reply, Shape shape) noexcept;
 

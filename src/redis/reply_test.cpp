@@ -22,7 +22,7 @@ TEST(Reply, has_the_shape_of_what_was_asked) {
     EXPECT_TRUE(has_shape(list({text(), text()}), Shape::two_texts));
     EXPECT_TRUE(has_shape(list({}), Shape::pairs));
     EXPECT_TRUE(has_shape(list({text(), text()}), Shape::pairs));
-    EXPECT_TRUE(has_shape(list({text(), list({text(), text()})}), Shape::time_and_pairs));
+    EXPECT_TRUE(has_shape(list({text(), list({text(), text()}), text()}), Shape::time_pairs_time));
     EXPECT_TRUE(has_shape(Reply{}, Shape::any));
 }
 
@@ -33,14 +33,14 @@ TEST(Reply, of_another_shape_is_not_read) {
           Shape::texts,
           Shape::two_texts,
           Shape::pairs,
-          Shape::time_and_pairs}) {
+          Shape::time_pairs_time}) {
         EXPECT_FALSE(has_shape(Reply{}, shape));
         EXPECT_FALSE(has_shape(text(), shape));
         EXPECT_FALSE(has_shape(list({integer()}), shape));
         EXPECT_FALSE(has_shape(list({text(), integer()}), shape));
     }
     EXPECT_FALSE(has_shape(list({text()}), Shape::pairs));
-    EXPECT_FALSE(has_shape(list({text(), list({text()})}), Shape::time_and_pairs));
+    EXPECT_FALSE(has_shape(list({text(), list({text()}), text()}), Shape::time_pairs_time));
 }
 
 }  // namespace

@@ -36,6 +36,9 @@ public:
     std::unique_ptr<queue::Queue> open(const std::string& name) override {
         return std::make_unique<queue::EmbeddedQueue>(*store_, name);
     }
+    std::unique_ptr<queue::Queue> open_limited(const core::QueueLimits& limits) override {
+        return std::make_unique<queue::EmbeddedQueue>(*store_, "default", limits);
+    }
     std::unique_ptr<queue::DeadLetters> open_dead_letters() override {
         return std::make_unique<queue::EmbeddedDeadLetters>(*store_);
     }
@@ -54,7 +57,7 @@ std::vector<QueueKind> embedded_kinds() {
                          }});
     return kinds;
 }
-PAWL_ON_QUEUES_WITH_LEASES(Stores, embedded_kinds());
+PAWL_ON_QUEUES_WITH_LIMITS(Stores, embedded_kinds());
 
 constexpr Sql count_all_jobs = on_all("count_all_jobs", "SELECT count(*) FROM pawl_jobs");
 

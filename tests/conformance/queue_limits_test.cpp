@@ -9,7 +9,8 @@
 #include <map>
 #include <thread>
 
-// Queues with limits over all servers, partitions and priorities, on each store.
+// The embedded queue's partitions and priorities, and its limits under threads, on each store;
+// limited_queue_test.cpp has what all queues with limits do.
 namespace pawl::conformance {
 
 namespace {
@@ -71,74 +72,6 @@ protected:
 PAWL_ON_EACH_STORE(QueueLimitsTest);
 
 }  // namespace
-
-TEST_P(QueueLimitsTest, servers_together_run_no_more_jobs_than_the_limit) {
-    const auto one = server({.running_max = 3});
-    const auto other = server({.running_max = 3});
-    stage_bills("a", 10);
-
-    auto jobs = one->claim(2, 30s);
-    EXPECT_EQ(jobs.size(), 2);
-    EXPECT_EQ(other->claim(10, 30s).size(), 1);
-    EXPECT_THAT(other->claim(10, 30s), IsEmpty());
-
-    EXPECT_TRUE(one->finish(jobs[0]));
-    EXPECT_EQ(other->claim(10, 30s).size(), 1) << "the one that has ended";
-    EXPECT_TRUE(one->reschedule(jobs[1], 0ms, std::nullopt));
-    EXPECT_EQ(one->claim(10, 30s).size(), 1);
-}
-
-TEST_P(QueueLimitsTest, jobs_of_a_dead_server_count_until_they_are_rescued) {
-    const auto dead = server({.running_max = 2});
-    const auto alive = server({.running_max = 2});
-    stage_bills("a", 5);
-    EXPECT_EQ(dead->claim(10, 30s).size(), 2);
-    clock.advance(31s);
-
-    EXPECT_THAT(alive->claim(10, 30s), IsEmpty());
-    EXPECT_EQ(alive->rescue(30s), 2);
-    EXPECT_EQ(alive->claim(10, 30s).size(), 2);
-}
-
-TEST_P(QueueLimitsTest, retries_hold_at_most_half_of_the_places) {
-    const auto queue = server({.running_max = 4});
-    stage_bills("a", 8);
-    for (const auto& job : queue->claim(4, 30s)) queue->reschedule(job, 0ms, "an error");
-
-    EXPECT_EQ(queue->claim(10, 30s, {.failures_min = 1}).size(), 2);
-    EXPECT_THAT(queue->claim(10, 30s, {.failures_min = 1}), IsEmpty());
-    EXPECT_EQ(queue->claim(10, 30s, {.failures_max = 0}).size(), 2);
-    EXPECT_THAT(queue->claim(10, 30s, {.failures_max = 0}), IsEmpty());
-}
-
-TEST_P(QueueLimitsTest, jobs_begin_at_the_rate_of_all_servers_together) {
-    const QueueLimits limits{.token_each = 100ms, .burst = 2};
-    const auto one = server(limits);
-    const auto other = server(limits);
-    stage_bills("a", 10);
-
-    EXPECT_EQ(one->claim(10, 30s).size(), 2) << "the burst";
-    EXPECT_THAT(other->claim(10, 30s), IsEmpty());
-    EXPECT_EQ(other->held_back_for(), 100ms);
-    clock.advance(99ms);
-    EXPECT_THAT(one->claim(10, 30s), IsEmpty());
-    EXPECT_EQ(one->held_back_for(), 1ms);
-    clock.advance(1ms);
-    EXPECT_EQ(other->claim(10, 30s).size(), 1);
-    EXPECT_THAT(one->claim(10, 30s), IsEmpty());
-    clock.advance(1min);
-    EXPECT_EQ(one->claim(10, 30s).size(), 2) << "the burst is all that a quiet time gives";
-    EXPECT_EQ(one->held_back_for(), std::nullopt);
-}
-
-TEST_P(QueueLimitsTest, a_claim_that_finds_no_job_uses_up_none_of_the_rate) {
-    const auto queue = server({.token_each = 100ms, .burst = 1});
-
-    for (int poll = 0; poll < 5; ++poll) EXPECT_THAT(queue->claim(10, 30s), IsEmpty());
-    stage_bills("a", 1);
-
-    EXPECT_EQ(queue->claim(10, 30s).size(), 1);
-}
 
 TEST_P(QueueLimitsTest, a_partition_has_its_limit_and_the_others_go_on) {
     const auto queue = server({.partition_max = 2});

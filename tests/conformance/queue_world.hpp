@@ -1,5 +1,6 @@
 #pragma once
 
+#include "src/core/queue_limits.hpp"
 #include "src/queue/dead_letters.hpp"
 #include "src/queue/queue.hpp"
 #include "tests/conformance/store_world.hpp"
@@ -36,6 +37,8 @@ public:
     // Where handlers write, with Pawl's tables and `notes`; for the embedded queue its own store.
     virtual store::Store& store() = 0;
     virtual std::unique_ptr<queue::Queue> open(const std::string& name) = 0;
+    // The queue "default" with limits; nullptr: it has none over all servers.
+    virtual std::unique_ptr<queue::Queue> open_limited(const core::QueueLimits&) { return nullptr; }
     virtual std::unique_ptr<queue::DeadLetters> open_dead_letters() = 0;
     // Adds a job as the enqueuer or a phase would; created now, by request 7.
     virtual void stage(const Job& job) = 0;
@@ -88,6 +91,12 @@ protected:
 
 class QueueTest : public OnEachQueue {};
 class QueueLeaseTest : public OnEachQueue {};  // For queues with leases.
+class LimitedQueueTest : public OnEachQueue {  // For queues with limits over all servers.
+protected:
+    void stage_some(int jobs) {
+        for (int i = 0; i < jobs; ++i) stage("jid-" + std::to_string(i));
+    }
+};
 class DeadLettersTest : public OnEachQueue {
 protected:
     struct Made {
@@ -137,6 +146,14 @@ protected:
         DeadLettersTest,                                                                       \
         ::testing::ValuesIn(kinds),                                                            \
         [](const auto& of) { return of.param.name; }                                           \
+    )
+#define PAWL_ON_QUEUES_WITH_LIMITS(With, kinds)      \
+    PAWL_ON_QUEUES_WITH_LEASES(With, kinds);         \
+    INSTANTIATE_TEST_SUITE_P(                        \
+        With,                                        \
+        LimitedQueueTest,                            \
+        ::testing::ValuesIn(kinds),                  \
+        [](const auto& of) { return of.param.name; } \
     )
 #define PAWL_ON_QUEUES_WITH_LEASES(With, kinds)      \
     PAWL_ON_QUEUES(With, kinds);                     \

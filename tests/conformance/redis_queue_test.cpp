@@ -27,6 +27,9 @@ public:
     std::unique_ptr<queue::Queue> open(const std::string& name) override {
         return std::make_unique<queue::RedisQueue>(client_, name);
     }
+    std::unique_ptr<queue::Queue> open_limited(const core::QueueLimits& limits) override {
+        return std::make_unique<queue::RedisQueue>(client_, "default", limits);
+    }
     std::unique_ptr<queue::DeadLetters> open_dead_letters() override {
         return std::make_unique<queue::RedisDeadLetters>(client_, *store_);
     }
@@ -71,7 +74,7 @@ std::vector<QueueKind> redis_kinds() {
         {"sidekiq7", [] { return std::make_unique<RedisWorld>(SidekiqTimes::seconds); }},
         {"sidekiq8", [] { return std::make_unique<RedisWorld>(SidekiqTimes::milliseconds); }}};
 }
-PAWL_ON_QUEUES_WITH_LEASES(Redis, redis_kinds());
+PAWL_ON_QUEUES_WITH_LIMITS(Redis, redis_kinds());
 
 }  // namespace
 

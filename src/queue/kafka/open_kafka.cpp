@@ -34,6 +34,9 @@ KafkaOptions kafka_options(const QueueSetting& setting) {
 }  // namespace
 
 std::optional<std::string> problem_of_kafka(const QueueSetting& setting) {
+    if (setting.limits.any())
+        return "the queue \"" + setting.name +
+               "\" has running_max, partition_max or a rate: Kafka has none over all servers";
     try {
         return kafka_options(setting).problem();
     } catch (const std::invalid_argument& wrong) {

@@ -13,6 +13,9 @@
 namespace pawl::queue {
 
 std::optional<std::string> problem_of_redis(const QueueSetting& setting) {
+    if (setting.limits.partition_max > 0)
+        return "the queue \"" + setting.name +
+               "\" has partition_max: only the embedded queue knows partitions";
     try {
         return redis::options_of_url(setting.url).problem();
     } catch (const std::invalid_argument& wrong) {
@@ -28,7 +31,7 @@ OpenQueue open_redis(const QueueSetting& setting, store::Store& store, base::OnW
     open.check = [client] { client->check(); };
     open.connections = client;
     open.another = [&on = *client](const QueueSetting& another) {
-        return std::make_unique<RedisQueue>(on, another.name);
+        return std::make_unique<RedisQueue>(on, another.name, another.limits);
     };
     open.pusher = std::make_unique<RedisPusher>(*client);
     open.dead_letters = std::make_unique<RedisDeadLetters>(*client, store);

@@ -57,12 +57,14 @@ std::optional<TimePoint> first_due(const Reply& reply) {
 
 }  // namespace
 
-RedisQueue::RedisQueue(redis::Client& client, std::string name)
+RedisQueue::RedisQueue(redis::Client& client, std::string name, core::QueueLimits limits)
     : client_{client},
       name_{std::move(name)},
       queue_{"queue:" + name_},
       work_{"pawl:work:" + name_},
-      leases_{"pawl:leases:" + name_} {
+      leases_{"pawl:leases:" + name_},
+      rate_{"pawl:rate:" + name_},
+      limits_{limits} {
     if (name_.empty()) throw std::invalid_argument{"the name of a queue is empty"};
 }
 
@@ -70,7 +72,7 @@ std::vector<ClaimedJob> RedisQueue::claim(
     int limit, std::chrono::milliseconds lease, const ClaimFilter& filter
 ) {
     std::vector<std::string> keys{
-        queue_, "schedule", "retry", "pawl:claims", work_, leases_, "queues"};
+        queue_, "schedule", "retry", "pawl:claims", work_, leases_, "queues", rate_};
     const int first = filter.failures_min.value_or(0);
     const int last = filter.failures_max.value_or(sidekiq::retry_lists);
     if (first <= 0) keys.push_back(queue_);
@@ -84,10 +86,15 @@ std::vector<ClaimedJob> RedisQueue::claim(
         std::to_string(bytes_batch),
         std::to_string(passed_over_max),
         name_,
-        std::to_string(sidekiq::retry_lists)};
+        std::to_string(sidekiq::retry_lists),
+        std::to_string(limits_.running_max),
+        std::to_string(limits_.token_each.count()),
+        std::to_string(limits_.burst),
+        first > 0 ? "retries" : "all"};
     arguments.insert(arguments.end(), filter.without_kinds.begin(), filter.without_kinds.end());
     const auto reply = client_.run(scripts::take, keys, arguments);
     const auto now = TimePoint{std::chrono::milliseconds{number_of(reply.items[0].text)}};
+    held_back_for_ms_ = number_of(reply.items[2].text);
     const auto& found = reply.items[1].items;
     std::vector<ClaimedJob> jobs;
     for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
@@ -99,6 +106,11 @@ std::vector<ClaimedJob> RedisQueue::claim(
     }
     PAWL_FAULT("redis.take.after");
     return jobs;
+}
+
+std::optional<std::chrono::milliseconds> RedisQueue::held_back_for() {
+    const auto ms = held_back_for_ms_.load();
+    return ms == 0 ? std::nullopt : std::optional{std::chrono::milliseconds{ms}};
 }
 
 bool RedisQueue::renew(const ClaimedJob& job, std::chrono::milliseconds lease) {

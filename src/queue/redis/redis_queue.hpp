@@ -1,9 +1,15 @@
 #pragma once
 
+#include "src/core/queue_limits.hpp"
 #include "src/queue/queue.hpp"
 #include "src/redis/client.hpp"
 
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace pawl::queue {
 
@@ -11,8 +17,11 @@ namespace pawl::queue {
 // workers may use the same queue at the same time. Redis 5 or later, no cluster.
 class RedisQueue final : public Queue {
 public:
-    // The client outlives the queue.
-    explicit RedisQueue(redis::Client& client, std::string name = "default");
+    // The client outlives the queue. All queues of this name in all servers have the same limits;
+    // partitions have none.
+    explicit RedisQueue(
+        redis::Client& client, std::string name = "default", core::QueueLimits limits = {}
+    );
 
     // May claim fewer than `limit` if jobs are large.
     using Queue::claim;
@@ -34,6 +43,7 @@ public:
     bool mark_called(ClaimedJob& job) override;
     int rescue(std::chrono::milliseconds lease) override;  // Only this queue's jobs.
     std::optional<TimePoint> next_due() override;          // Of the waiting jobs of all queues.
+    std::optional<std::chrono::milliseconds> held_back_for() override;
 
 private:
     redis::Client& client_;
@@ -41,6 +51,9 @@ private:
     std::string queue_;
     std::string work_;
     std::string leases_;
+    std::string rate_;
+    core::QueueLimits limits_;
+    std::atomic<std::int64_t> held_back_for_ms_{0};  // 0: not held back.
 };
 
 }  // namespace pawl::queue

@@ -17,7 +17,9 @@
 //   schedule, retry    zset      jobs of all queues by due time
 //   dead               zset      dead jobs by time of death
 //   pawl:work:NAME     hash      token -> claimed job
-//   pawl:leases:NAME   zset      token by the end of its lease: the fence of each write
+//   pawl:leases:NAME   zset      token by the end of its lease: the fence of each write; those of
+//                                retries end in "r"
+//   pawl:rate:NAME     number    when the rate's token bucket is full again, in microseconds
 //   pawl:claims        number    the last token
 //   pawl:pushed        zset      jid by time of push, until its staged row is deleted
 namespace pawl::queue::sidekiq {
@@ -183,12 +185,15 @@ return {ended, freed}
 )",
     redis::Shape::two_integers};
 
-// KEYS: queue, schedule, retry, claims, work, leases, queues, and the lists to claim from. ARGV:
-// now, lease, maximum to claim, maximum of due jobs to move, maximum bytes of either, maximum of
-// jobs to pass over, the queue's name, the last list of retries, and kinds not to claim. First
+// KEYS: queue, schedule, retry, claims, work, leases, queues, rate, and the lists to claim from.
+// ARGV: now, lease, maximum to claim, maximum of due jobs to move, maximum bytes of either, maximum
+// of jobs to pass over, the queue's name, the last list of retries, the queue's limits (running
+// max, microseconds for a token, burst: as core::decide_claim_room), "retries" or "all", and kinds
+// not to claim. First
 // moves due jobs to their queues, whichever they are: a Redis without Ruby has no other poller.
 // Retries of this queue go to lists by their failures. A token contains the time, so that it is
-// never reused, even if Redis has lost its last writes. Returns now, and token and job of each.
+// never reused, even if Redis has lost its last writes. Returns now, token and job of each,
+// and the milliseconds until the rate admits a job.
 inline constexpr Script take{
     "redis claim",
     R"(
@@ -221,18 +226,40 @@ for _, from in ipairs({KEYS[2], KEYS[3]}) do
     if #jobs < 10 then break end
   end
 end
+local most, wait, full_at = tonumber(ARGV[3]), 0, nil
+local running_max, each, burst = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
+if running_max > 0 then
+  local free = running_max - redis.call('ZCARD', KEYS[6])
+  if ARGV[12] == 'retries' then
+    local retries = 0
+    for _, token in ipairs(redis.call('ZRANGE', KEYS[6], 0, -1)) do
+      if token:sub(-1) == 'r' then retries = retries + 1 end
+    end
+    free = math.min(free, math.max(math.floor(running_max / 2), 1) - retries)
+  end
+  most = math.min(most, free)
+end
+if each > 0 then
+  local now_us = now * 1000
+  full_at = tonumber(redis.call('GET', KEYS[8]) or '0')
+  full_at = math.max(now_us, math.min(full_at, now_us + burst * each))
+  local tokens = math.floor((burst * each - (full_at - now_us)) / each)
+  if tokens < 1 then wait = math.ceil((full_at - now_us - (burst - 1) * each) / 1000) end
+  most = math.min(most, tokens)
+end
 local without = {}
-for i = 9, #ARGV do without[ARGV[i]] = true end
+for i = 13, #ARGV do without[ARGV[i]] = true end
 local function is_left_out(job)
-  if #ARGV < 9 then return false end
+  if #ARGV < 13 then return false end
   local read, as = pcall(cjson.decode, job)
   return read and type(as) == 'table' and without[as.class] == true
 end
 local taken, bytes, passed = {}, 0, 0
 local lease_until = string.format('%.0f', now + tonumber(ARGV[2]))
-for i = 8, #KEYS do
+for i = 9, #KEYS do
   local at = -1
-  while #taken < 2 * tonumber(ARGV[3]) and bytes < bytes_most and passed < tonumber(ARGV[6]) do
+  local of_list = KEYS[i] == KEYS[1] and '' or 'r'
+  while #taken < 2 * most and bytes < bytes_most and passed < tonumber(ARGV[6]) do
     local job = redis.call('LINDEX', KEYS[i], at)
     if not job then break end
     if is_left_out(job) then
@@ -240,7 +267,7 @@ for i = 8, #KEYS do
       passed = passed + 1
     else
       local number = string.format('%.0f', redis.call('INCR', KEYS[4]))
-      local token = number .. '-' .. time[1] .. string.format('%06d', tonumber(time[2]))
+      local token = number .. '-' .. time[1] .. string.format('%06d', tonumber(time[2])) .. of_list
       redis.call('HSET', KEYS[5], token, job)
       redis.call('ZADD', KEYS[6], lease_until, token)
       redis.call('LREM', KEYS[i], -1, job)
@@ -250,9 +277,14 @@ for i = 8, #KEYS do
     end
   end
 end
-return {string.format('%.0f', now), taken}
+if full_at and #taken > 0 then
+  full_at = full_at + #taken / 2 * each
+  redis.call('SET', KEYS[8], string.format('%.0f', full_at), 'PX',
+             string.format('%.0f', math.ceil(full_at / 1000 - now) + 1))
+end
+return {string.format('%.0f', now), taken, string.format('%.0f', wait)}
 )",
-    redis::Shape::time_and_pairs};
+    redis::Shape::time_pairs_time};
 
 inline constexpr std::array all{
     dead_letter, call, finish, merge, purge, push, reschedule, renew, rescue, take};
