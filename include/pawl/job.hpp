@@ -143,7 +143,10 @@ constexpr bool good_settings() {
     bool good = settings.priority >= 1 && settings.priority <= priorities;
     if constexpr (HasAttempts<Args>)
         good = good && settings.attempts >= 1 && settings.attempts <= attempts_max;
-    if constexpr (requires { &Args::partition; }) good = good && HasPartition<Args>;
+    if constexpr (requires {
+                      requires std::is_member_function_pointer_v<decltype(&Args::partition)>;
+                  })
+        good = good && HasPartition<Args>;
     return good;
 }
 

@@ -7,8 +7,9 @@ namespace pawl::core {
 
 namespace {
 
-// A bucket that is full later than an empty one would be was written by a wrong clock.
-Microseconds sane(const QueueLimits& limits, Microseconds full_at, Microseconds now) {
+// The latest time at which a bucket may be full is that of an empty one. A later one was written by
+// a wrong clock, or for a slower rate.
+Microseconds possible(const QueueLimits& limits, Microseconds full_at, Microseconds now) {
     return std::clamp(full_at, now, now + limits.burst * limits.token_each);
 }
 
@@ -27,7 +28,7 @@ ClaimRoom decide_claim_room(
     const auto places =
         std::clamp<std::int64_t>(free_places(limits, use, for_retries), 0, std::max(asked, 0));
     if (limits.token_each.count() == 0) return {.jobs = static_cast<int>(places)};
-    const auto missing = sane(limits, use.full_at, now) - now;
+    const auto missing = possible(limits, use.full_at, now) - now;
     const auto tokens = (limits.burst * limits.token_each - missing) / limits.token_each;
     if (tokens < 1) return {.more_in = missing - (limits.burst - 1) * limits.token_each};
     return {.jobs = static_cast<int>(std::min<std::int64_t>(places, tokens))};
@@ -36,7 +37,7 @@ ClaimRoom decide_claim_room(
 Microseconds full_at_after(
     const QueueLimits& limits, Microseconds full_at, int jobs, Microseconds now
 ) noexcept {
-    return sane(limits, full_at, now) + jobs * limits.token_each;
+    return possible(limits, full_at, now) + jobs * limits.token_each;
 }
 
 }  // namespace pawl::core

@@ -37,7 +37,8 @@ ClaimRoom decide_claim_room(
     const QueueLimits& limits, const QueueUse& use, bool for_retries, int asked, Microseconds now
 ) noexcept;
 
-// QueueUse::full_at after a claim of so many jobs.
+// QueueUse::full_at after a claim of so many jobs. If it is earlier than before, it must be stored
+// even if no job was claimed: the bucket would not fill up otherwise.
 Microseconds full_at_after(
     const QueueLimits& limits, Microseconds full_at, int jobs, Microseconds now
 ) noexcept;

@@ -61,7 +61,9 @@ TEST(QueueLimits, a_bucket_that_a_wrong_clock_wrote_fills_up_in_its_usual_time) 
     const QueueUse from_the_future{.full_at = now + 24h};
 
     EXPECT_EQ(decide_claim_room(limits, from_the_future, false, 64, now).more_in, 100ms);
-    EXPECT_LE(full_at_after(limits, from_the_future.full_at, 0, now), now + 300ms);
+    const auto stored = full_at_after(limits, from_the_future.full_at, 0, now);
+    EXPECT_EQ(stored, now + 300ms);
+    EXPECT_EQ(decide_claim_room(limits, {.full_at = stored}, false, 64, now + 300ms).jobs, 3);
 }
 
 TEST(QueueLimits, both_limits_hold) {

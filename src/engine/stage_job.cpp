@@ -2,6 +2,7 @@
 #include <pawl/tx.hpp>
 
 #include "src/base/random.hpp"
+#include "src/base/text.hpp"
 #include "src/base/time_text.hpp"
 #include "src/engine/tx_factory.hpp"
 #include "src/json/hash.hpp"
@@ -107,6 +108,8 @@ Staged Tx::stage_text(
     if (partition.size() > partition_max)
         why = "its partition has " + std::to_string(partition.size()) + " bytes: at most " +
               std::to_string(partition_max);
+    if (!base::is_utf8(partition) || partition.find('\0') != partition.npos)
+        why = "its partition is not UTF-8 without NUL";
     if (why)
         throw std::invalid_argument{
             "pawl: a job of kind '" + std::string{kind} + "' can't be staged: " + *why};

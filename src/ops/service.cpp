@@ -281,6 +281,10 @@ void Service::Impl::add_handler(
         throw std::invalid_argument{
             "pawl: jobs of kind '" + std::string{settings.kind} +
             "' need std::string partition() const: their queue has partition_max"};
+    if (settings.attempts > 1 && options.queue_options(settings.queue).retry_layers.empty())
+        throw std::invalid_argument{
+            "pawl: jobs of kind '" + std::string{settings.kind} + "' have " +
+            std::to_string(settings.attempts) + " attempts: their queue has no retry layers"};
     for (const auto& worker : workers) handler(*worker);
     handlers.push_back(std::move(handler));
     work_queue(settings.queue);

@@ -64,7 +64,7 @@ int Worker::claim_for_all() {
 }
 
 std::chrono::milliseconds Worker::poll_wait() {
-    return std::min(options_.poll, queue_.held_back_for().value_or(options_.poll));
+    return std::min(options_.poll, queue_.held_back_for(options_.jobs).value_or(options_.poll));
 }
 
 void Worker::wake() {

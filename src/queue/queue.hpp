@@ -97,7 +97,9 @@ public:
     virtual int rescue(std::chrono::milliseconds lease) = 0;
     // After a claim that the queue's limits held back: when they may admit a job. nullopt: they
     // held none back, or a running job must end first.
-    virtual std::optional<std::chrono::milliseconds> held_back_for() { return std::nullopt; }
+    virtual std::optional<std::chrono::milliseconds> held_back_for(const ClaimFilter&) {
+        return std::nullopt;
+    }
     // When the next waiting job is due; nullopt: none waits. May be too early.
     virtual std::optional<TimePoint> next_due() = 0;
 };

@@ -20,7 +20,7 @@ TEST_P(LimitedQueueTest, servers_together_run_no_more_jobs_than_the_limit) {
     EXPECT_EQ(jobs.size(), 2);
     EXPECT_EQ(other->claim(10, 30s).size(), 1);
     EXPECT_THAT(other->claim(10, 30s), IsEmpty());
-    EXPECT_EQ(other->held_back_for(), std::nullopt) << "a job must end first";
+    EXPECT_EQ(other->held_back_for({}), std::nullopt) << "a job must end first";
 
     EXPECT_TRUE(one->finish(jobs[0]));
     EXPECT_EQ(other->claim(10, 30s).size(), 1) << "the one that has ended";
@@ -61,16 +61,16 @@ TEST_P(LimitedQueueTest, jobs_begin_at_the_rate_of_all_servers_together) {
 
     EXPECT_EQ(one->claim(10, 30s).size(), 2) << "the burst";
     EXPECT_THAT(other->claim(10, 30s), IsEmpty());
-    EXPECT_EQ(other->held_back_for(), 100ms);
+    EXPECT_EQ(other->held_back_for({}), 100ms);
     clock.advance(99ms);
     EXPECT_THAT(one->claim(10, 30s), IsEmpty());
-    EXPECT_EQ(one->held_back_for(), 1ms);
+    EXPECT_EQ(one->held_back_for({}), 1ms);
     clock.advance(1ms);
     EXPECT_EQ(other->claim(10, 30s).size(), 1);
     EXPECT_THAT(one->claim(10, 30s), IsEmpty());
     clock.advance(1min);
     EXPECT_EQ(one->claim(10, 30s).size(), 2) << "the burst is all that a quiet time gives";
-    EXPECT_EQ(one->held_back_for(), std::nullopt);
+    EXPECT_EQ(one->held_back_for({}), std::nullopt);
 }
 
 TEST_P(LimitedQueueTest, a_claim_that_finds_no_job_uses_up_none_of_the_rate) {
@@ -80,6 +80,31 @@ TEST_P(LimitedQueueTest, a_claim_that_finds_no_job_uses_up_none_of_the_rate) {
     stage_some(1);
 
     EXPECT_EQ(limited->claim(10, 30s).size(), 1);
+}
+
+// A slower rate, or a clock that was set back, left a bucket that is full in an hour.
+TEST_P(LimitedQueueTest, a_bucket_that_is_full_too_late_fills_up_in_its_usual_time) {
+    const auto slow = world->open_limited({.token_each = 1h, .burst = 1});
+    const auto fast = world->open_limited({.token_each = 100ms, .burst = 2});
+    stage_some(10);
+    EXPECT_EQ(slow->claim(1, 30s).size(), 1);
+
+    EXPECT_THAT(fast->claim(10, 30s), IsEmpty());
+    EXPECT_EQ(fast->held_back_for({}), 100ms);
+    clock.advance(100ms);
+    EXPECT_EQ(fast->claim(10, 30s).size(), 1);
+    clock.advance(1s);
+    EXPECT_EQ(fast->claim(10, 30s).size(), 2);
+}
+
+TEST_P(LimitedQueueTest, a_poll_that_finds_no_job_is_not_held_back) {
+    const auto limited = world->open_limited({.token_each = 100ms, .burst = 1});
+    stage_some(1);
+    EXPECT_EQ(limited->claim(10, 30s).size(), 1);
+
+    EXPECT_THAT(limited->claim(10, 30s, {.failures_min = 1}), IsEmpty());
+
+    EXPECT_EQ(limited->held_back_for({}), std::nullopt);
 }
 
 TEST_P(LimitedQueueTest, both_limits_hold) {

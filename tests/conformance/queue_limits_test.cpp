@@ -26,6 +26,18 @@ struct Bill {
     std::string partition() const { return tenant; }
     std::string tenant{};
 };
+struct CutBill {
+    static constexpr std::string_view kind = "cut_bill";
+    std::string partition() const { return tenant.substr(0, 3); }
+    std::string tenant{};
+};
+struct BulkBill {
+    static constexpr std::string_view kind = "bulk_bill";
+    static constexpr std::string_view queue = "bills";
+    static constexpr int priority = 2;
+    std::string partition() const { return tenant; }
+    std::string tenant{};
+};
 template <int P>
 struct Mail {
     static constexpr std::string_view kind = P == 1 ? "urgent" : P == 4 ? "bulk" : "usual";
@@ -104,6 +116,56 @@ TEST_P(QueueLimitsTest, partitions_are_served_in_turn_whatever_others_have_stage
     EXPECT_THAT(served, ElementsAre("a", "b", "c", "a", "b", "c", "a"));
 }
 
+TEST_P(QueueLimitsTest, one_claim_keeps_the_limit_of_a_partition_over_all_priorities) {
+    const auto queue = server({.partition_max = 2});
+    stage_bills("a", 2);
+    in_tx([&](Tx& tx) {
+        for (int i = 0; i < 3; ++i) tx.stage(BulkBill{"a"});
+    });
+
+    EXPECT_THAT(kinds(queue->claim(10, 30s)), UnorderedElementsAre("bill", "bill"));
+    EXPECT_THAT(queue->claim(10, 30s), IsEmpty());
+}
+
+TEST_P(QueueLimitsTest, a_turn_that_begins_in_the_middle_picks_no_partition_twice) {
+    const auto queue = server({.partition_max = 2, .token_each = 1s, .burst = 4});
+    stage_bills("a", 1);
+    EXPECT_EQ(queue->claim(1, 30s).size(), 1);
+    stage_bills("a", 1);
+    stage_bills("b", 1);
+    EXPECT_THAT(tenants(queue->claim(10, 30s)), ElementsAre("a", "b"));
+    stage_bills("c", 2);
+
+    EXPECT_THAT(tenants(queue->claim(10, 30s)), ElementsAre("c")) << "the fourth of the burst";
+}
+
+TEST_P(QueueLimitsTest, urgent_jobs_of_one_partition_take_no_turns_from_others) {
+    const auto queue = server({.partition_max = 1});
+    stage_bills("m", 3);
+    for (const auto* tenant : {"a", "z"})
+        in_tx([&](Tx& tx) {
+            for (int i = 0; i < 3; ++i) tx.stage(BulkBill{tenant});
+        });
+    std::vector<std::string> bulk;
+    for (int turn = 0; turn < 3; ++turn) {
+        const auto jobs = queue->claim(2, 30s);
+        for (const auto& job : jobs) {
+            if (job.kind == "bulk_bill") bulk.push_back(tenants({job}).front());
+            EXPECT_TRUE(queue->finish(job));
+        }
+    }
+
+    EXPECT_THAT(bulk, ElementsAre("a", "z", "a"));
+}
+
+TEST_P(QueueLimitsTest, a_partition_that_is_no_text_is_refused) {
+    in_tx([&](Tx& tx) {
+        EXPECT_THROW(tx.stage(CutBill{"ab\xc3\xa9"}), std::invalid_argument);
+        EXPECT_THROW(tx.stage(CutBill{std::string{"a\0b", 3}}), std::invalid_argument);
+        EXPECT_THROW(tx.stage(Bill{std::string(201, 'a')}), std::invalid_argument);
+    });
+}
+
 TEST_P(QueueLimitsTest, jobs_without_a_partition_share_one) {
     const auto queue = server({.partition_max = 1});
     stage_bills("", 2);
@@ -136,7 +198,7 @@ TEST_P(QueueLimitsTest, a_due_job_is_found_behind_thousands_of_partitions_that_w
 
     int claims = 1;
     while (queue->claim(10, 30s).empty() && claims < 10) {
-        EXPECT_EQ(queue->held_back_for(), 1ms);
+        EXPECT_EQ(queue->held_back_for({}), 20ms);
         ++claims;
     }
 
@@ -192,7 +254,7 @@ TEST_P(QueueLimitsTest, limits_that_were_deleted_come_back_with_the_next_claim) 
     write_one(*store, forget_limits);
 
     EXPECT_THAT(queue->claim(10, 30s), IsEmpty());
-    EXPECT_EQ(queue->held_back_for(), std::nullopt) << "the row is there, and not locked";
+    EXPECT_EQ(queue->held_back_for({}), std::nullopt) << "the row is there, and not locked";
 }
 
 TEST_P(QueueLimitsTest, declared_limits_keep_the_rates_bucket) {
@@ -225,6 +287,25 @@ TEST_P(QueueLimitsTest, declared_limits_keep_the_rates_bucket) {
     EXPECT_EQ(full_at, 17);
     write_one(*store, sql::delete_queue_limits, "bills");
     EXPECT_THAT(read_rows<Limits>(*store, sql::list_queue_limits), IsEmpty());
+}
+
+// Between the two statements, a server that knows no limits may claim a job.
+TEST_P(QueueLimitsTest, a_picked_job_that_another_server_has_claimed_is_left_to_it) {
+    const auto unlimited = server({});
+    stage_bills("a", 1);
+    const auto jobs = unlimited->claim(1, 30s);
+    ASSERT_EQ(jobs.size(), 1);
+
+    const auto claimed = write_one(
+        *store,
+        sql::claim_picked_jobs,
+        "[" + jobs[0].id + "]",
+        clock.now() + 30s,
+        std::optional<std::int64_t>{}
+    );
+
+    EXPECT_EQ(claimed, 0);
+    EXPECT_TRUE(unlimited->finish(jobs[0]));
 }
 
 TEST_P(QueueLimitsTest, a_dead_letter_keeps_its_priority_and_partition) {

@@ -62,12 +62,14 @@ struct Parcel {
     static constexpr std::string_view kind = "parcel";
     int priority{};
     int attempts{};
+    std::string partition{};
 };
 static_assert(detail::job_settings<Bulk>().priority == 4);
 static_assert(detail::job_settings<Bulk>().has_partition);
 static_assert(detail::job_settings<Urgent>().attempts == 2);
 static_assert(JobArgs<Parcel> && detail::job_settings<Parcel>().priority == 1);
 static_assert(detail::job_settings<Parcel>().attempts == 0);
+static_assert(!detail::job_settings<Parcel>().has_partition);
 
 // Counts the jobs that wait in their handlers until they may end.
 class Gate {
@@ -258,6 +260,10 @@ TEST_F(NamedQueueTest, kinds_that_a_queue_can_not_serve_are_refused) {
         "partition_max"
     );
     EXPECT_EQ(why({}, Counting<Bulk>{count}), "accepted");
+    EXPECT_EQ(
+        why({.retry_layers = {}}, Counting<Urgent>{count}),
+        "pawl: jobs of kind 'urgent' have 2 attempts: their queue has no retry layers"
+    );
     EXPECT_EQ(
         why({.queue = "redis://127.0.0.1:1"}, Counting<Bulk>{count}),
         "pawl: jobs of kind 'bulk' have priority 4: only the embedded queue has priorities; use a "

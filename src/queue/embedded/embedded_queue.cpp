@@ -26,7 +26,6 @@ using detail::run_statement;
 namespace {
 
 constexpr std::size_t cursors_max = 64;
-constexpr std::int64_t put_at_once = 1'000;
 constexpr TimePoint latest_of_all = std::chrono::sys_days{std::chrono::year{9999} / 12 / 31};
 
 std::int64_t id_of(const ClaimedJob& job) {
@@ -207,6 +206,7 @@ EmbeddedQueue::Cursors& EmbeddedQueue::cursors_of(const ClaimFilter& filter) {
 std::vector<EmbeddedQueue::Due> EmbeddedQueue::poll_due(const ClaimFilter& filter) {
     std::optional<Polls> polls;
     FirstReady first;
+    bool may_claim = true;
     try {
         first = store::read_now(store_, [&](store::Session& session) {
             const auto now = session.now();
@@ -220,7 +220,13 @@ std::vector<EmbeddedQueue::Due> EmbeddedQueue::poll_due(const ClaimFilter& filte
                     from.push_back((*polls)[level].from);
                 }
             }
-            return first_ready(session, name_, from, now, filter);
+            auto found = first_ready(session, name_, from, now, filter);
+            // A claim that may take nothing would lock the row of limits, and commit.
+            const auto is_due = [&](const auto& at) { return at && *at <= now; };
+            if (limited_) limited_->hold_back(filter, {});
+            if (limited_ && std::ranges::any_of(found, is_due))
+                may_claim = limited_->has_room(session, filter);
+            return found;
         });
     } catch (const StoreError& error) {
         const std::lock_guard lock{mutex_};
@@ -235,8 +241,8 @@ std::vector<EmbeddedQueue::Due> EmbeddedQueue::poll_due(const ClaimFilter& filte
         auto poll = (*polls)[level];
         if (first[level] && *first[level] <= poll.at) {
             poll.from = *first[level];  // The query has found nothing before it.
-            due.push_back({level, poll});
-        } else if (!limited_ || !limited_->in_turns()) {
+            if (may_claim) due.push_back({level, poll});
+        } else {
             cursors_of(filter)[level].poll_done(poll, std::nullopt);
         }
     }
@@ -334,8 +340,8 @@ EmbeddedQueue::Claimed EmbeddedQueue::claim_limited(
     return found;
 }
 
-std::optional<std::chrono::milliseconds> EmbeddedQueue::held_back_for() {
-    return limited_ ? limited_->held_back_for() : std::nullopt;
+std::optional<std::chrono::milliseconds> EmbeddedQueue::held_back_for(const ClaimFilter& filter) {
+    return limited_ ? limited_->held_back_for(filter) : std::nullopt;
 }
 
 // The handler can't run a damaged job, so it becomes a dead letter. If that fails, it stays under
@@ -450,7 +456,6 @@ int EmbeddedQueue::rescue(std::chrono::milliseconds lease) {
 
 // Done here and not in a worker's query: under an old snapshot it takes seconds.
 void EmbeddedQueue::sweep_all(const Sweeps::Sweep& sweep) {
-    if (sweep.whole && limited_ && limited_->in_turns()) put_jobs_in_a_partition();
     std::vector<ClaimFilter> filters;
     if (sweep.whole) {
         const std::lock_guard lock{mutex_};
@@ -467,21 +472,11 @@ void EmbeddedQueue::sweep_all(const Sweeps::Sweep& sweep) {
         for (std::size_t level = 0; level < first.size(); ++level)
             if (first[level]) cursors_of(filter)[level].job_seen_at(*first[level]);
     }
-    const std::lock_guard lock{mutex_};
-    sweeps_.ended(sweep, ended);
-}
-
-void EmbeddedQueue::put_jobs_in_a_partition() {
-    std::int64_t last = 0;
-    for (std::int64_t found = put_at_once; found == put_at_once;)
-        store::write_now(store_, [&](store::Session& session) {
-            found = 0;
-            const auto count = [&](const Row& row) {
-                last = std::max(last, row.integer(0));
-                ++found;
-            };
-            run_statement(session, sql::put_jobs_in_a_partition, count, name_, last, put_at_once);
-        });
+    {
+        const std::lock_guard lock{mutex_};
+        sweeps_.ended(sweep, ended);
+    }
+    if (sweep.whole && limited_ && limited_->in_turns()) limited_->give_partitions(store_);
 }
 
 std::optional<TimePoint> EmbeddedQueue::next_due() {

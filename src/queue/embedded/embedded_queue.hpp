@@ -43,7 +43,7 @@ public:
     bool mark_called(ClaimedJob& job) override;
     std::vector<bool> still_held(const std::vector<ClaimedJob>& jobs) override;
     int rescue(std::chrono::milliseconds lease) override;
-    std::optional<std::chrono::milliseconds> held_back_for() override;
+    std::optional<std::chrono::milliseconds> held_back_for(const ClaimFilter& filter) override;
     std::optional<TimePoint> next_due() override;
 
     // A job and its claim number, which fences writes.
@@ -83,14 +83,13 @@ private:
     Cursors& cursors_of(const ClaimFilter& filter);  // With mutex_ locked.
     void dead_letter_damaged(const ClaimedJob& job, const std::string& why);
     void sweep_all(const Sweeps::Sweep& sweep);
-    void put_jobs_in_a_partition();
 
     store::Store& store_;
     std::string name_;
     std::optional<LimitedClaims> limited_;
     std::mutex mutex_;  // Guards cursors_ and sweeps_.
-    // Jobs that one filter does not admit stay before its cursor, so each filter has its own. No
-    // poll of a queue with turns moves them.
+    // Jobs that one filter does not admit stay before its cursor, so each filter has its own. In a
+    // queue with turns they move only if no job is due.
     std::map<ClaimFilter, Cursors> cursors_;
     Sweeps sweeps_;
     // Batches the marks and the finishes of workers that make calls.

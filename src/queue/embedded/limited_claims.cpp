@@ -21,7 +21,12 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr milliseconds until_other_claim_ends{5};
-constexpr milliseconds until_next_walk{1};
+constexpr milliseconds until_next_walk{20};
+constexpr std::int64_t put_at_once = 1'000;
+
+std::size_t for_retries(const ClaimFilter& filter) {
+    return filter.failures_min.value_or(0) > 0 ? 1 : 0;
+}
 
 core::Microseconds since_1970(TimePoint at) {
     return duration_cast<core::Microseconds>(at.time_since_epoch());
@@ -108,22 +113,49 @@ struct LimitedClaims::Claim {
 LimitedClaims::LimitedClaims(std::string queue, core::QueueLimits limits)
     : queue_{std::move(queue)}, limits_{limits} {}
 
-std::optional<milliseconds> LimitedClaims::held_back_for() const {
-    const auto ms = held_back_for_ms_.load();
+std::optional<milliseconds> LimitedClaims::held_back_for(const ClaimFilter& filter) const {
+    const auto ms = held_back_for_ms_.at(for_retries(filter)).load();
     return ms == 0 ? std::nullopt : std::optional{milliseconds{ms}};
+}
+
+std::optional<core::Microseconds> LimitedClaims::full_at(
+    detail::Session& session, const Sql& statement
+) const {
+    std::optional<core::Microseconds> found;
+    const auto read = [&](const Row& row) { found = core::Microseconds{row.integer(0)}; };
+    run_statement(session, statement, read, queue_);
+    return found;
 }
 
 // nullopt: another server is claiming.
 std::optional<core::Microseconds> LimitedClaims::lock(detail::Session& session) const {
-    std::optional<core::Microseconds> full_at;
-    const auto lock_row = [&] {
-        const auto read = [&](const Row& row) { full_at = core::Microseconds{row.integer(0)}; };
-        run_statement(session, sql::lock_queue_limits, read, queue_);
-    };
-    lock_row();
-    // A server of another release, to which the queue has no limits, may have deleted the row.
-    if (!full_at && execute_statement(session, sql::insert_queue_limits, queue_) > 0) lock_row();
-    return full_at;
+    if (auto locked = full_at(session, sql::lock_queue_limits)) return locked;
+    // A server of another release, to which the queue has no limits, may have deleted the row. An
+    // insert would wait for a claim that has changed it.
+    if (full_at(session, sql::find_queue_limits)) return std::nullopt;
+    execute_statement(session, sql::insert_queue_limits, queue_);
+    return full_at(session, sql::lock_queue_limits);
+}
+
+bool LimitedClaims::has_room(detail::Session& session, const ClaimFilter& filter) {
+    Claim claim{
+        .session = session,
+        .filter = filter,
+        .of = *this,
+        .now = session.now(),
+        .without_kinds = {}};
+    claim.count();
+    auto& at = claim.use.full_at;
+    at = full_at(session, sql::find_queue_limits).value_or(core::Microseconds{});
+    const auto now = since_1970(claim.now);
+    const auto room = core::decide_claim_room(limits_, claim.use, for_retries(filter) == 1, 1, now);
+    hold_back(filter, room.more_in);
+    // A bucket that is full too late is stored anew by a claim.
+    return room.jobs > 0 || core::full_at_after(limits_, at, 0, now) < at;
+}
+
+void LimitedClaims::hold_back(const ClaimFilter& filter, core::Microseconds wait) {
+    held_back_for_ms_.at(for_retries(filter)) = std::chrono::ceil<milliseconds>(wait).count();
 }
 
 std::vector<LimitedClaims::Picked> LimitedClaims::pick(
@@ -131,7 +163,7 @@ std::vector<LimitedClaims::Picked> LimitedClaims::pick(
 ) {
     const auto full_at = lock(session);
     if (!full_at) {
-        held_back_for_ms_ = until_other_claim_ends.count();
+        hold_back(filter, until_other_claim_ends);
         return {};
     }
     Claim claim{
@@ -143,8 +175,8 @@ std::vector<LimitedClaims::Picked> LimitedClaims::pick(
     claim.count();
     claim.use.full_at = *full_at;
     const auto now = since_1970(claim.now);
-    const bool retries = filter.failures_min.value_or(0) > 0;
-    const auto room = core::decide_claim_room(limits_, claim.use, retries, asked, now);
+    const auto room =
+        core::decide_claim_room(limits_, claim.use, for_retries(filter) == 1, asked, now);
     int left = room.jobs;
     std::vector<Picked> found;
     for (const auto& level : levels) {
@@ -157,12 +189,10 @@ std::vector<LimitedClaims::Picked> LimitedClaims::pick(
         picked.all = picked.ids.size() < static_cast<std::size_t>(left);
         left -= static_cast<int>(picked.ids.size());
     }
-    if (limits_.token_each.count() > 0 && left < room.jobs) {
-        const auto after = core::full_at_after(limits_, *full_at, room.jobs - left, now);
+    const auto after = core::full_at_after(limits_, *full_at, room.jobs - left, now);
+    if (limits_.token_each.count() > 0 && (left < room.jobs || after < *full_at))
         execute_statement(session, sql::set_queue_full_at, queue_, after.count());
-    }
-    const auto wait = std::chrono::ceil<milliseconds>(room.more_in);
-    held_back_for_ms_ = (claim.cut_short ? until_next_walk : wait).count();
+    hold_back(filter, claim.cut_short ? core::Microseconds{until_next_walk} : room.more_in);
     return found;
 }
 
@@ -175,12 +205,13 @@ void LimitedClaims::pick_by_time(const Claim& claim, Picked& picked, int limit, 
 // gets its room, so that no partition waits for more than a round, however many jobs others have.
 void LimitedClaims::pick_in_turns(Claim& claim, Picked& picked, int limit) {
     const std::lock_guard lock{mutex_};
-    const auto began_after = turn_;
+    auto& turn = turns_[{picked.priority, for_retries(claim.filter)}];
+    const auto began_after = turn;
     const auto left = [&] { return limit - static_cast<int>(picked.ids.size()); };
     const auto serve = [&](const std::string& after, bool second_round) {
         for (const auto& partition : claim.next_partitions(picked, left(), after)) {
             if (left() == 0 || (second_round && partition > began_after)) return;
-            turn_ = partition;
+            turn = partition;
             const auto before = picked.ids.size();
             const auto room = std::min(claim.room_of(partition), left());
             if (room > 0) claim.pick(sql::pick_partition_jobs, picked, room, partition);
@@ -189,6 +220,25 @@ void LimitedClaims::pick_in_turns(Claim& claim, Picked& picked, int limit) {
     };
     serve(began_after, false);
     if (left() > 0 && !claim.cut_short) serve("", true);
+}
+
+void LimitedClaims::give_partitions(store::Store& store) const {
+    bool none = true;
+    store::read_now(store, [&](store::Session& session) {
+        const auto found = [&](const Row&) { none = false; };
+        run_statement(session, sql::find_job_without_partition, found, queue_);
+    });
+    if (none) return;
+    std::int64_t last = 0;
+    for (std::int64_t found = put_at_once; found == put_at_once;)
+        store::write_now(store, [&](store::Session& session) {
+            found = 0;
+            const auto count = [&](const Row& row) {
+                last = std::max(last, row.integer(0));
+                ++found;
+            };
+            run_statement(session, sql::put_jobs_in_a_partition, count, queue_, last, put_at_once);
+        });
 }
 
 }  // namespace pawl::queue

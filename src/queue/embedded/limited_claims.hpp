@@ -4,12 +4,15 @@
 #include "src/queue/queue.hpp"
 #include "src/store/store.hpp"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pawl::queue {
@@ -32,7 +35,10 @@ public:
         bool all{};          // No other job of this priority was due.
         TimePoint latest{};  // The latest run_at.
     };
-    // The levels that had room. Empty: no job may be claimed now. Throws StoreError.
+    // Whether a claim may take a job now, by a look without the lock.
+    bool has_room(detail::Session& session, const ClaimFilter& filter);
+    // The levels that had room. Empty: no job may be claimed now. Spends the rate's tokens. Throws
+    // StoreError.
     std::vector<Picked> pick(
         detail::Session& session,
         const ClaimFilter& filter,
@@ -40,14 +46,19 @@ public:
         int asked
     );
 
+    // Gives jobs from before the queue had turns a partition. Throws StoreError.
+    void give_partitions(store::Store& store) const;
+
     // Partitions have turns: jobs are not claimed in the order of run_at.
     bool in_turns() const { return limits_.partition_max > 0; }
     // See Queue::held_back_for().
-    std::optional<std::chrono::milliseconds> held_back_for() const;
+    std::optional<std::chrono::milliseconds> held_back_for(const ClaimFilter& filter) const;
+    void hold_back(const ClaimFilter& filter, core::Microseconds wait);  // 0: not.
 
 private:
     struct Claim;
 
+    std::optional<core::Microseconds> full_at(detail::Session& session, const Sql& statement) const;
     std::optional<core::Microseconds> lock(detail::Session& session) const;
     void pick_by_time(const Claim& claim, Picked& picked, int limit, TimePoint from) const;
     void pick_in_turns(Claim& claim, Picked& picked, int limit);
@@ -55,8 +66,10 @@ private:
     const std::string queue_;
     const core::QueueLimits limits_;
     std::mutex mutex_;
-    std::string turn_;                              // The partition that was served last.
-    std::atomic<std::int64_t> held_back_for_ms_{};  // 0: not held back.
+    // The partition that was served last, for each priority, and for retries or not.
+    std::map<std::pair<int, std::size_t>, std::string> turns_;
+    // Of first tries and of retries; 0: not held back.
+    std::array<std::atomic<std::int64_t>, 2> held_back_for_ms_{};
 };
 
 }  // namespace pawl::queue

@@ -23,6 +23,7 @@ constexpr int poll_ms = 50;
 constexpr int last_commit_ms = 5'000;
 // How often to look for topics that are missing.
 constexpr std::chrono::seconds look_every{5};
+constexpr std::chrono::seconds removed_look_every{3};
 
 std::chrono::steady_clock::time_point steady_now() {
     return std::chrono::steady_clock::now();  // tidy: allow clock: of librdkafka's thread
@@ -125,6 +126,7 @@ struct Member::Impl {
     std::optional<std::vector<std::string>> subscribed{};
     bool all_found{false};  // Whether all wanted topics are there.
     std::chrono::steady_clock::time_point next_look{};
+    std::chrono::steady_clock::time_point next_removed_look{};
     std::map<Partition, std::int64_t> next{};  // The offset of the next record, where known.
     bool committing{false};  // One commit at a time, so that none overtakes another.
     Handle handle;
@@ -228,9 +230,13 @@ void Member::Impl::run(const std::stop_token& stop) {
 }
 
 void Member::Impl::read(Record record) {
-    const auto [at, fresh] = next.try_emplace(record.partition, record.offset);
-    // Offsets may be missing for another reason, too: transactions of other programs take some.
-    if (at->second < record.offset) look_for_removed(record.partition);
+    const auto at = next.try_emplace(record.partition, record.offset).first;
+    // Offsets may be missing for another reason, too: transactions of other programs take some, and
+    // each look waits for a broker.
+    if (at->second < record.offset && steady_now() >= next_removed_look) {
+        next_removed_look = steady_now() + removed_look_every;
+        look_for_removed(record.partition);
+    }
     at->second = record.offset + 1;
     events.read(std::move(record));
 }

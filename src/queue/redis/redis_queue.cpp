@@ -94,7 +94,7 @@ std::vector<ClaimedJob> RedisQueue::claim(
     arguments.insert(arguments.end(), filter.without_kinds.begin(), filter.without_kinds.end());
     const auto reply = client_.run(scripts::take, keys, arguments);
     const auto now = TimePoint{std::chrono::milliseconds{number_of(reply.items[0].text)}};
-    held_back_for_ms_ = number_of(reply.items[2].text);
+    held_back_for_ms_.at(first > 0 ? 1 : 0) = number_of(reply.items[2].text);
     const auto& found = reply.items[1].items;
     std::vector<ClaimedJob> jobs;
     for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
@@ -108,8 +108,8 @@ std::vector<ClaimedJob> RedisQueue::claim(
     return jobs;
 }
 
-std::optional<std::chrono::milliseconds> RedisQueue::held_back_for() {
-    const auto ms = held_back_for_ms_.load();
+std::optional<std::chrono::milliseconds> RedisQueue::held_back_for(const ClaimFilter& filter) {
+    const auto ms = held_back_for_ms_.at(filter.failures_min.value_or(0) > 0 ? 1 : 0).load();
     return ms == 0 ? std::nullopt : std::optional{std::chrono::milliseconds{ms}};
 }
 

@@ -4,6 +4,7 @@
 #include "src/queue/queue.hpp"
 #include "src/redis/client.hpp"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -43,7 +44,7 @@ public:
     bool mark_called(ClaimedJob& job) override;
     int rescue(std::chrono::milliseconds lease) override;  // Only this queue's jobs.
     std::optional<TimePoint> next_due() override;          // Of the waiting jobs of all queues.
-    std::optional<std::chrono::milliseconds> held_back_for() override;
+    std::optional<std::chrono::milliseconds> held_back_for(const ClaimFilter& filter) override;
 
 private:
     redis::Client& client_;
@@ -53,7 +54,8 @@ private:
     std::string leases_;
     std::string rate_;
     core::QueueLimits limits_;
-    std::atomic<std::int64_t> held_back_for_ms_{0};  // 0: not held back.
+    // Of first tries and of retries; 0: not held back.
+    std::array<std::atomic<std::int64_t>, 2> held_back_for_ms_{};
 };
 
 }  // namespace pawl::queue

@@ -277,7 +277,7 @@ for i = 9, #KEYS do
     end
   end
 end
-if full_at and #taken > 0 then
+if full_at then
   full_at = full_at + #taken / 2 * each
   redis.call('SET', KEYS[8], string.format('%.0f', full_at), 'PX',
              string.format('%.0f', math.ceil(full_at / 1000 - now) + 1))

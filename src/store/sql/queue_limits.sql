@@ -25,6 +25,19 @@ SET running_max = excluded.running_max, partition_max = excluded.partition_max, 
 DELETE FROM pawl_queue_limits
 WHERE queue = $1;
 
+-- name: find_job_without_partition   ($1 queue)
+SELECT id
+FROM pawl_jobs
+WHERE queue = $1
+  AND state = 'ready'
+  AND partition IS NULL
+LIMIT 1;
+
+-- name: find_queue_limits   ($1 queue)
+SELECT full_at
+FROM pawl_queue_limits
+WHERE queue = $1;
+
 -- name: insert_queue_limits   ($1 queue)
 -- Touches no row if there is one, also if another server has locked it.
 INSERT INTO pawl_queue_limits (queue, running_max, partition_max, rate, full_at)
