@@ -51,9 +51,9 @@ bool JobLedger::wait_ended(std::int64_t count, std::chrono::milliseconds patienc
     return ended_count_ >= count;
 }
 
-Histogram JobLedger::latencies() const {
+Histogram JobLedger::latencies(std::int64_t first) const {
     Histogram found;
-    for (std::size_t i = 0; i < committed_at_.size(); ++i) {
+    for (auto i = static_cast<std::size_t>(first); i < committed_at_.size(); ++i) {
         const auto from = committed_at_[i].load();
         const auto to = ended_at_[i].load();
         if (from == 0 || to == 0) continue;

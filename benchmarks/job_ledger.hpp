@@ -32,9 +32,9 @@ public:
     // Waits until `count` jobs have ended; false if no job ended for as long as `patience`.
     bool wait_ended(std::int64_t count, std::chrono::milliseconds patience);
 
-    // Microseconds from commit to end of all jobs that have both; 0 if the handler was faster than
-    // the report of its commit.
-    Histogram latencies() const;
+    // Microseconds from commit to end of all jobs from the number `first` on that have both; 0 if
+    // the handler was faster than the report of its commit.
+    Histogram latencies(std::int64_t first = 0) const;
 
 private:
     std::vector<std::atomic<std::int64_t>> committed_at_;  // Nanoseconds; 0: not yet.

@@ -3,10 +3,11 @@
 //   stage     clients commit jobs for a while, without workers
 //   work      workers empty a full queue
 //   both      clients stage and workers work, with a bounded number of jobs between them
-//   latency   jobs are staged at a fixed rate; a share of them may fail at each try (poison)
+//   latency   jobs are staged at a fixed rate; a share of them may fail at each try (poison), after
+//             some seconds if so said (slow poison)
 //
 // Uses only the public interface. At the end the database must agree: no job lost or left, and only
-// poison dead; otherwise the run fails.
+// poison dead; otherwise the run fails. Slow poison is left.
 
 #include <pawl/database.hpp>
 #include <pawl/service.hpp>
@@ -58,6 +59,7 @@ struct Given {
     double warm_up{0.5};
     double rate{200};        // Jobs a second, with a fixed rate.
     double poison{0};        // The share of jobs that fail at each try.
+    double slow{0};          // Seconds that a try of poison takes; it is a kind of its own then.
     int waiting_max{1'000};  // Most staged jobs that wait, with staging and workers together.
     double every{0};         // Seconds; also print rates for intervals of this length.
     std::string log;
@@ -97,12 +99,32 @@ private:
     JobLedger* ledger_;
 };
 
+struct SlowPoison {
+    static constexpr std::string_view kind = "bench_slow_poison";
+};
+
+// A receiver that accepts, and does not answer until its client's time-out.
+class Hangs {
+public:
+    static constexpr auto timeout = 40s;
+    explicit Hangs(double seconds) : seconds_{seconds} {}
+    void work(Call& call, const Job<SlowPoison>&) {
+        const auto until = Clock::now() + seconds_;
+        while (Clock::now() < until && !call.stop().stop_requested())
+            std::this_thread::sleep_for(20ms);
+        throw std::runtime_error{"no answer"};
+    }
+
+private:
+    Seconds seconds_;
+};
+
 class Bench {
 public:
     explicit Bench(const Given& given)
         : given_{given},
           database_{Database::open(given.database)},
-          outside_{given.queue},
+          outside_{given.slow > 0 ? "embedded" : given.queue},  // What is left is not counted.
           ledger_{jobs_max} {
         std::copy(poison_layers.begin(), poison_layers.end(), std::back_inserter(layers_));
     }
@@ -133,6 +155,7 @@ private:
             made->add(InTx{ledger_});
         else
             made->add(InCall{ledger_});
+        if (given_.slow > 0) made->add(Hangs{given_.slow});
         return made;
     }
 
@@ -157,6 +180,10 @@ private:
         });
         ledger_.committed(*first, batch, Clock::now());
         return true;
+    }
+
+    void stage_slow_poison() {
+        database_->write([](Tx& tx) { tx.stage(SlowPoison{}); });
     }
 
     // Clients that stage until they are stopped, and pause while enough jobs wait. get() throws a
@@ -226,6 +253,7 @@ private:
     double works_per_commit_{};
     double cpu_us_{};
     std::int64_t late_{};
+    std::int64_t first_measured_{0};
     std::vector<double> intervals_;
 };
 
@@ -340,6 +368,10 @@ void Bench::both() {
 void Bench::latency() {
     const auto workers = service();
     workers->start();
+    // A Kafka consumer takes seconds to join its group.
+    if (!stage_one(1) || !ledger_.wait_ended(1, patience))
+        throw std::runtime_error{"the workers do not start"};
+    first_measured_ = 1;
     const auto turns = static_cast<std::int64_t>(given_.rate * given_.seconds / given_.batch);
     const Seconds apart{given_.batch / given_.rate};
     const auto poison_every =
@@ -359,19 +391,28 @@ void Bench::latency() {
                 if (Clock::now() > at + 100ms) ++late;
                 std::this_thread::sleep_until(at);
                 const bool poison = turn % poison_every == poison_every - 1;
-                if (!stage_one(given_.batch, poison)) return;
                 if (poison) poisoned += given_.batch;
+                if (poison && given_.slow > 0)
+                    stage_slow_poison();
+                else if (!stage_one(given_.batch, poison))
+                    return;
             }
         }));
     join(clients);
     poisoned_ = poisoned;
     late_ = late;
-    ended(ledger_.committed_count(), work_off(from));
-    workers->stop(10s);
+    if (given_.slow > 0) {
+        if (!ledger_.wait_ended(ledger_.committed_count(), patience))
+            throw std::runtime_error{"the workers make no progress"};
+        ended(ledger_.committed_count() - 1, Seconds{Clock::now() - from}.count());
+    } else {
+        ended(ledger_.committed_count() - 1, work_off(from));
+    }
+    workers->stop(given_.slow > 0 ? 0s : 10s);
 }
 
 void Bench::print() const {
-    const auto latencies = ledger_.latencies();
+    const auto latencies = ledger_.latencies(first_measured_);
     std::printf(
         "{\"jobs\": %lld, \"rate_per_s\": %.1f, \"p50_ms\": %.3f, \"p99_ms\": %.3f, "
         "\"longest_ms\": %.3f, "
@@ -410,7 +451,10 @@ int main(int argc, char** argv) {
     const std::map<std::string, Handler> handlers{{"tx", Handler::tx}, {"call", Handler::call}};
     app.add_option("--database", given.database, "sqlite:FILE or postgres://..., empty")
         ->required();
-    app.add_option("--queue", given.queue, "embedded or redis://..., empty")->capture_default_str();
+    app.add_option(
+           "--queue", given.queue, "embedded or redis://..., empty; kafka://... with --slow"
+    )
+        ->capture_default_str();
     app.add_option("--part", given.part)->transform(CLI::CheckedTransformer(parts));
     app.add_option("--handler", given.handler)->transform(CLI::CheckedTransformer(handlers));
     app.add_option("--workers", given.workers)->capture_default_str();
@@ -420,6 +464,8 @@ int main(int argc, char** argv) {
     app.add_option("--warm-up", given.warm_up)->capture_default_str();
     app.add_option("--rate", given.rate, "Jobs a second; for latency")->capture_default_str();
     app.add_option("--poison", given.poison, "Share of failing jobs; for latency")
+        ->capture_default_str();
+    app.add_option("--slow", given.slow, "Seconds that poison takes before it fails")
         ->capture_default_str();
     app.add_option("--waiting-max", given.waiting_max, "Most waiting jobs; for both")
         ->capture_default_str();

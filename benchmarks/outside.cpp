@@ -1,10 +1,11 @@
 #include "benchmarks/outside.hpp"
 
+#include "src/queue/redis/scripts.hpp"
 #include "src/redis/client.hpp"
 #include "src/redis/connection.hpp"
 
-#include <array>
 #include <stdexcept>
+#include <vector>
 
 namespace pawl::bench {
 
@@ -22,11 +23,13 @@ Outside::~Outside() = default;
 
 std::int64_t Outside::left() {
     if (!redis_) return 0;
-    const std::array<Command, 4> commands{
-        Command{"LLEN", "queue:default"},
-        Command{"HLEN", "pawl:work:default"},
-        Command{"ZCARD", "schedule"},
-        Command{"ZCARD", "retry"}};
+    std::vector<Command> commands{
+        {"LLEN", "queue:default"},
+        {"HLEN", "pawl:work:default"},
+        {"ZCARD", "schedule"},
+        {"ZCARD", "retry"}};
+    for (int failures = 1; failures <= queue::sidekiq::retry_lists; ++failures)
+        commands.push_back({"LLEN", queue::sidekiq::retry_list("default", failures)});
     std::int64_t left = 0;
     for (const auto& reply : redis_->ask_all("bench left", commands, Access::read))
         left += reply.integer;
