@@ -226,7 +226,7 @@ for _, from in ipairs({KEYS[2], KEYS[3]}) do
     if #jobs < 10 then break end
   end
 end
-local most, wait, full_at = tonumber(ARGV[3]), 0, nil
+local most, wait, stored, full_at = tonumber(ARGV[3]), 0, nil, nil
 local running_max, each, burst = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
 if running_max > 0 then
   local free = running_max - redis.call('ZCARD', KEYS[6])
@@ -241,8 +241,8 @@ if running_max > 0 then
 end
 if each > 0 then
   local now_us = now * 1000
-  full_at = tonumber(redis.call('GET', KEYS[8]) or '0')
-  full_at = math.max(now_us, math.min(full_at, now_us + burst * each))
+  stored = tonumber(redis.call('GET', KEYS[8]) or '0')
+  full_at = math.max(now_us, math.min(stored, now_us + burst * each))
   local tokens = math.floor((burst * each - (full_at - now_us)) / each)
   if tokens < 1 then wait = math.ceil((full_at - now_us - (burst - 1) * each) / 1000) end
   most = math.min(most, tokens)
@@ -277,7 +277,7 @@ for i = 9, #KEYS do
     end
   end
 end
-if full_at then
+if full_at and (#taken > 0 or full_at < stored) then
   full_at = full_at + #taken / 2 * each
   redis.call('SET', KEYS[8], string.format('%.0f', full_at), 'PX',
              string.format('%.0f', math.ceil(full_at / 1000 - now) + 1))
