@@ -91,7 +91,7 @@ class Node:
 
     def restart(self, fault=None):
         """After a clean stop; returns when it answers."""
-        check_equal(self.stop(), 0, f'the exit code of {self.name}')
+        check_equal(self.stop(), 0, f'the exit code of {self.name}, whose log ends with {self.log()[-600:]!r}')
         self.start(fault=fault)
         self.wait()
 

@@ -2,6 +2,7 @@
 #include "tests/kafka/world.hpp"
 
 #include <stdexcept>
+#include <thread>
 
 // Brokers that go away and come back, refused records, and interrupted work. Needs the mock.
 namespace pawl::queue {
@@ -16,6 +17,7 @@ using ::testing::IsEmpty;
 constexpr const char* produce_api = "0";
 constexpr const char* offset_commit_api = "8";
 constexpr const char* find_coordinator_api = "10";
+constexpr const char* sync_group_api = "14";
 
 class KafkaTroubleTest : public KafkaTest {
 protected:
@@ -84,6 +86,20 @@ TEST_F(KafkaTroubleTest, a_refusal_of_the_group_is_reported_until_it_ends) {
     own.tell(std::string{"clear "} + find_coordinator_api);
 
     EXPECT_THAT(jids(take(*queue)), ElementsAre("jid"));
+}
+
+// librdkafka 2.0 aborted a process that stopped soon after its start (its issue 4312).
+TEST_F(KafkaTroubleTest, a_member_may_end_after_it_joined_and_before_it_is_assigned_anything) {
+    testing::KafkaCluster own;
+    options.brokers = own.brokers();
+    own.make_topics(options, "default", 1);
+    own.tell(std::string{"error "} + sync_group_api + " 27 1000");  // REBALANCE_IN_PROGRESS.
+    auto queue = open();
+    std::this_thread::sleep_for(4s);  // A new group of the mock waits 3 s for more members.
+
+    const std::jthread end{[&] { queue.reset(); }};
+    std::this_thread::sleep_for(200ms);
+    own.tell(std::string{"clear "} + sync_group_api);
 }
 
 // Issue 16, number 22. A failed commit counted as done and was not repeated: the partition's next

@@ -19,6 +19,10 @@ struct DestroyAdminOptions {
 struct DestroyNewTopic {
     void operator()(rd_kafka_NewTopic_t* topic) const { rd_kafka_NewTopic_destroy(topic); }
 };
+struct DestroyText {
+    rd_kafka_t* handle{};
+    void operator()(char* text) const { rd_kafka_mem_free(handle, text); }
+};
 struct DestroyEvent {
     void operator()(rd_kafka_event_t* event) const { rd_kafka_event_destroy(event); }
 };

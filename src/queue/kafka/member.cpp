@@ -24,6 +24,8 @@ constexpr int last_commit_ms = 5'000;
 // How often to look for topics that are missing.
 constexpr std::chrono::seconds look_every{5};
 constexpr std::chrono::seconds removed_look_every{3};
+// How long a member that has just joined waits at its end for its first partitions.
+constexpr std::chrono::seconds last_join_max{10};
 
 std::chrono::steady_clock::time_point steady_now() {
     return std::chrono::steady_clock::now();  // tidy: allow clock: of librdkafka's thread
@@ -97,6 +99,7 @@ struct Member::Impl {
     void look_for_topics(bool create);
     void subscribe(const std::vector<std::string>& there);
     void run(const std::stop_token& stop);
+    void end_join();
     void take_over(rd_kafka_topic_partition_list_t* list);
     void hand_over(rd_kafka_topic_partition_list_t* list, bool lost);
     void commit();
@@ -129,6 +132,7 @@ struct Member::Impl {
     std::chrono::steady_clock::time_point next_removed_look{};
     std::map<Partition, std::int64_t> next{};  // The offset of the next record, where known.
     bool committing{false};  // One commit at a time, so that none overtakes another.
+    bool was_assigned{false};
     Handle handle;
     std::optional<TopicCreator> creator{};  // Ends before its handle.
     std::jthread thread;                    // ~Impl() ends it before the handle is destroyed.
@@ -226,7 +230,22 @@ void Member::Impl::run(const std::stop_token& stop) {
         pause_and_resume();
         commit();
     }
+    end_join();
     rd_kafka_consumer_close(handle.get());  // Revokes all partitions, and leaves the group.
+}
+
+// librdkafka 2.0 aborts the process in rd_kafka_destroy() if a cooperative member has joined and
+// was never assigned anything (its issue 4312). A member that never joined has no id.
+void Member::Impl::end_join() {
+    const auto has_joined = [this] {
+        const std::unique_ptr<char, DestroyText> id{
+            rd_kafka_memberid(handle.get()), DestroyText{handle.get()}};
+        return id && *id != '\0';
+    };
+    const auto end = steady_now() + last_join_max;
+    while (!was_assigned && has_joined() && steady_now() < end)
+        const std::unique_ptr<rd_kafka_message_t, DestroyMessage> unread{
+            rd_kafka_consumer_poll(handle.get(), poll_ms)};
 }
 
 void Member::Impl::read(Record record) {
@@ -299,6 +318,7 @@ void Member::Impl::on_rebalance(
     void* opaque
 ) {
     auto& self = *static_cast<Impl*>(static_cast<Context*>(opaque)->owner);
+    self.was_assigned = true;
     if (what == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS)
         self.take_over(list);
     else
