@@ -14,9 +14,10 @@ TRACKED = {'application_name', 'client_encoding', 'DateStyle', 'standard_conform
 class BouncedWorld(World):
     """Its servers use their database through their own PgBouncer; the case itself connects directly."""
     parameters = 'prepared=off'
+    pool = 4
 
     def __enter__(self):
-        self.bouncer = PgBouncer(self.store.cluster.port)
+        self.bouncer = PgBouncer(self.store.cluster.port, self.pool)
         self.server_url = f'{self.bouncer.url(self.store.database)}?{self.parameters}'
         try:
             self.bouncer.start()
@@ -88,16 +89,19 @@ def leaves_no_state(settings):
             check(set(filter(None, of_session.split(','))) <= TRACKED, f'settings of the session: {of_session}')
 
 
+class OneConnectionWorld(BouncedWorld):
+    """All connections of its servers share one to PostgreSQL, which so has every prepared statement until it is replaced."""
+    pool = 1
+
+
 HINT = 'behind PgBouncer in transaction mode add prepared=off to the URL'
 
 
 def named_statements(settings):
     """Without prepared=off: the log names the fix, the client gets a retry, and no ride is lost."""
-    with BouncedWorld(settings.bin, QUICK) as world:
+    with OneConnectionWorld(settings.bin, QUICK) as world:
         right = world.server_url
-        world.server_url = world.bouncer.url(world.store.database)
-        # A connection works as long as no other client uses its session in PgBouncer: no other client has its statement names.
-        world.server_url += '?connections=1'
+        world.server_url = world.bouncer.url(world.store.database) + '?connections=1'
         check(world.start_server(), f'it serves: {world.log()}')
         first = world.phone().book('before')
         check_equal(first.status, 201, f'on one connection: {first}')
