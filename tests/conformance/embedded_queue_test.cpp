@@ -4,6 +4,7 @@
 #include "tests/conformance/each_store.hpp"
 #include "tests/conformance/queue_world.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <future>
@@ -311,6 +312,23 @@ TEST_P(EmbeddedQueueTest, a_poll_without_due_jobs_costs_no_commit) {
     EXPECT_TRUE(queue.claim(10, 30s).empty());
 
     EXPECT_EQ(store->stats().commits, before);
+}
+
+TEST_P(EmbeddedQueueTest, a_claim_after_a_full_one_does_not_look_first_and_the_next_one_does) {
+    stage({.jid = "a"});
+    stage({.jid = "b"});
+    stage({.jid = "later", .due_in = 1h});
+    auto& trace = dynamic_cast<RecordingStore&>(*store).trace();
+    const auto looks = [&] { return std::ranges::count(trace.take(), "next_job_at"); };
+
+    EXPECT_EQ(queue.claim(1, 30s).size(), 1);
+    EXPECT_EQ(looks(), 1);
+    EXPECT_EQ(queue.claim(1, 30s).size(), 1);
+    EXPECT_EQ(looks(), 0);
+    EXPECT_TRUE(queue.claim(1, 30s).empty());
+    EXPECT_EQ(looks(), 0) << "the last claim was full, too";
+    EXPECT_TRUE(queue.claim(1, 30s).empty());
+    EXPECT_EQ(looks(), 1);
 }
 
 }  // namespace pawl::conformance

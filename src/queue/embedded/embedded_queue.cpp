@@ -25,7 +25,6 @@ using detail::run_statement;
 
 namespace {
 
-constexpr std::size_t cursors_max = 64;
 constexpr TimePoint latest_of_all = std::chrono::sys_days{std::chrono::year{9999} / 12 / 31};
 
 std::int64_t id_of(const ClaimedJob& job) {
@@ -160,7 +159,7 @@ struct EmbeddedQueue::Claimed {
 
     // The polls that have ended, and the latest run_at of their jobs; nullopt: all are claimed.
     struct Ended {
-        Due due;
+        QueueCursors::Poll poll;
         std::optional<TimePoint> last;
     };
     std::vector<ClaimedJob> jobs{};
@@ -190,36 +189,16 @@ std::vector<std::optional<TimePoint>> EmbeddedQueue::mark_together(const std::ve
     });
 }
 
-// A filter that was not used before begins where the query for all jobs is: nothing that it admits
-// is before that.
-EmbeddedQueue::Cursors& EmbeddedQueue::cursors_of(const ClaimFilter& filter) {
-    if (const auto at = cursors_.find(filter); at != cursors_.end()) return at->second;
-    if (cursors_.size() >= cursors_max)
-        std::erase_if(cursors_, [](const auto& one) { return !one.first.without_kinds.empty(); });
-    auto wider = filter;
-    wider.without_kinds.clear();
-    const auto from = cursors_.find(wider);
-    return cursors_.emplace(filter, from == cursors_.end() ? Cursors{} : from->second)
-        .first->second;
-}
-
-std::vector<EmbeddedQueue::Due> EmbeddedQueue::poll_due(const ClaimFilter& filter) {
-    std::optional<Polls> polls;
+std::vector<QueueCursors::Poll> EmbeddedQueue::poll_due(const ClaimFilter& filter) {
+    std::vector<QueueCursors::Poll> polls;
     FirstReady first;
     bool may_claim = true;
     try {
         first = store::read_now(store_, [&](store::Session& session) {
             const auto now = session.now();
+            polls = cursors_.begin_polls(filter, now);
             std::vector<TimePoint> from;
-            {
-                const std::lock_guard lock{mutex_};
-                const auto& cursors = cursors_of(filter);
-                polls.emplace();
-                for (std::size_t level = 0; level < cursors.size(); ++level) {
-                    (*polls)[level] = cursors[level].begin_poll(now);
-                    from.push_back((*polls)[level].from);
-                }
-            }
+            for (const auto& [level, poll] : polls) from.push_back(poll.from);
             auto found = first_ready(session, name_, from, now, filter);
             // A claim that may take nothing would lock the row of limits, and commit.
             const auto is_due = [&](const auto& at) { return at && *at <= now; };
@@ -229,22 +208,18 @@ std::vector<EmbeddedQueue::Due> EmbeddedQueue::poll_due(const ClaimFilter& filte
             return found;
         });
     } catch (const StoreError& error) {
-        const std::lock_guard lock{mutex_};
-        if (polls && error.kind() == StoreError::Kind::deadline)
-            for (std::size_t level = 0; level < polls->size(); ++level)
-                cursors_of(filter)[level].poll_failed((*polls)[level]);
+        if (error.kind() == StoreError::Kind::deadline) cursors_.polls_failed(filter, polls);
         throw;
     }
-    std::vector<Due> due;
-    const std::lock_guard lock{mutex_};
-    for (std::size_t level = 0; level < first.size(); ++level) {
-        auto poll = (*polls)[level];
-        if (first[level] && *first[level] <= poll.at) {
-            poll.from = *first[level];  // The query has found nothing before it.
-            if (may_claim) due.push_back({level, poll});
-        } else {
-            cursors_of(filter)[level].poll_done(poll, std::nullopt);
+    std::vector<QueueCursors::Poll> due;
+    for (auto& one : polls) {
+        const auto at = first[one.level];
+        if (!at || *at > one.poll.at) {
+            cursors_.poll_done(filter, one, std::nullopt);
+            continue;
         }
+        one.poll.from = *at;  // The query has found nothing before it.
+        if (may_claim) due.push_back(one);
     }
     return due;
 }
@@ -252,25 +227,24 @@ std::vector<EmbeddedQueue::Due> EmbeddedQueue::poll_due(const ClaimFilter& filte
 std::vector<ClaimedJob> EmbeddedQueue::claim(
     int limit, std::chrono::milliseconds lease, const ClaimFilter& filter
 ) {
-    const auto due = poll_due(filter);
-    if (due.empty()) return {};  // Avoids a write transaction, and its fsync, if no job is due.
+    const bool look_first = limited_ || !cursors_.more_due(filter);
+    auto due = look_first ? poll_due(filter) : std::vector<QueueCursors::Poll>{};
+    // Avoids a write transaction, and its fsync, if no job is due.
+    if (look_first && due.empty()) return {};
     PAWL_FAULT("queue.take.before");
     Claimed claimed;
     try {
         claimed = store::write_now(store_, [&](store::Session& session) {
+            if (!look_first) due = cursors_.begin_polls(filter, session.now());
             return limited_ ? claim_limited(session, due, limit, lease, filter)
                             : claim_due(session, due, limit, lease, filter);
         });
     } catch (...) {
-        const std::lock_guard lock{mutex_};
-        for (const auto& [level, poll] : due) cursors_of(filter)[level].poll_failed(poll);
+        cursors_.polls_failed(filter, due);
         throw;
     }
-    {
-        const std::lock_guard lock{mutex_};
-        for (const auto& [poll, last] : claimed.ended)
-            cursors_of(filter)[poll.level].poll_done(poll.poll, last);
-    }
+    for (const auto& [poll, last] : claimed.ended) cursors_.poll_done(filter, poll, last);
+    cursors_.set_more_due(filter, claimed.count() == limit);
     PAWL_FAULT("queue.take.after");
     for (const auto& one : claimed.damaged) dead_letter_damaged(one.job, one.why);
     return std::move(claimed.jobs);
@@ -278,7 +252,7 @@ std::vector<ClaimedJob> EmbeddedQueue::claim(
 
 EmbeddedQueue::Claimed EmbeddedQueue::claim_due(
     store::Session& session,
-    const std::vector<Due>& due,
+    const std::vector<QueueCursors::Poll>& due,
     int limit,
     std::chrono::milliseconds lease,
     const ClaimFilter& filter
@@ -312,7 +286,7 @@ EmbeddedQueue::Claimed EmbeddedQueue::claim_due(
 
 EmbeddedQueue::Claimed EmbeddedQueue::claim_limited(
     store::Session& session,
-    const std::vector<Due>& due,
+    const std::vector<QueueCursors::Poll>& due,
     int limit,
     std::chrono::milliseconds lease,
     const ClaimFilter& filter
@@ -325,7 +299,7 @@ EmbeddedQueue::Claimed EmbeddedQueue::claim_limited(
         ids.insert(ids.end(), picked.ids.begin(), picked.ids.end());
         if (limited_->in_turns()) continue;
         const auto level = static_cast<std::size_t>(picked.priority) - 1;
-        const auto& polled = *std::ranges::find(due, level, &Due::level);
+        const auto& polled = *std::ranges::find(due, level, &QueueCursors::Poll::level);
         found.ended.push_back({polled, picked.all ? std::nullopt : std::optional{picked.latest}});
     }
     if (ids.empty()) return found;
@@ -456,11 +430,7 @@ int EmbeddedQueue::rescue(std::chrono::milliseconds lease) {
 
 // Done here and not in a worker's query: under an old snapshot it takes seconds.
 void EmbeddedQueue::sweep_all(const Sweeps::Sweep& sweep) {
-    std::vector<ClaimFilter> filters;
-    if (sweep.whole) {
-        const std::lock_guard lock{mutex_};
-        for (const auto& [filter, cursor] : cursors_) filters.push_back(filter);
-    }
+    const auto filters = sweep.whole ? cursors_.filters() : std::vector<ClaimFilter>{};
     TimePoint ended = sweep.at;
     for (const auto& filter : filters) {
         FirstReady first;
@@ -468,9 +438,8 @@ void EmbeddedQueue::sweep_all(const Sweeps::Sweep& sweep) {
             first = first_ready_of_all(session, name_, sweep.at, filter);
             ended = session.now();
         });
-        const std::lock_guard lock{mutex_};
         for (std::size_t level = 0; level < first.size(); ++level)
-            if (first[level]) cursors_of(filter)[level].job_seen_at(*first[level]);
+            if (first[level]) cursors_.job_seen_at(filter, level, *first[level]);
     }
     {
         const std::lock_guard lock{mutex_};

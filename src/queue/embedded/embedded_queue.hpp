@@ -3,13 +3,12 @@
 #include "src/core/queue_limits.hpp"
 #include "src/queue/embedded/limited_claims.hpp"
 #include "src/queue/embedded/poll_cursor.hpp"
+#include "src/queue/embedded/queue_cursors.hpp"
 #include "src/queue/queue.hpp"
 #include "src/store/combiner.hpp"
 #include "src/store/store.hpp"
 
-#include <array>
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -54,43 +53,33 @@ public:
     };
 
 private:
-    // Of each priority, the first one first.
-    using Cursors = std::array<PollCursor, detail::priorities>;
-    using Polls = std::array<PollCursor::Poll, detail::priorities>;
-    struct Due {
-        std::size_t level;  // The priority, from 0.
-        PollCursor::Poll poll;
-    };
     struct Claimed;
 
     std::vector<std::optional<TimePoint>> mark_together(const std::vector<Held>& jobs);
     // The priorities that have a due job, and from where to claim.
-    std::vector<Due> poll_due(const ClaimFilter& filter);
+    std::vector<QueueCursors::Poll> poll_due(const ClaimFilter& filter);
     Claimed claim_due(
         store::Session& session,
-        const std::vector<Due>& due,
+        const std::vector<QueueCursors::Poll>& due,
         int limit,
         std::chrono::milliseconds lease,
         const ClaimFilter& filter
     );
     Claimed claim_limited(
         store::Session& session,
-        const std::vector<Due>& due,
+        const std::vector<QueueCursors::Poll>& due,
         int limit,
         std::chrono::milliseconds lease,
         const ClaimFilter& filter
     );
-    Cursors& cursors_of(const ClaimFilter& filter);  // With mutex_ locked.
     void dead_letter_damaged(const ClaimedJob& job, const std::string& why);
     void sweep_all(const Sweeps::Sweep& sweep);
 
     store::Store& store_;
     std::string name_;
     std::optional<LimitedClaims> limited_;
-    std::mutex mutex_;  // Guards cursors_ and sweeps_.
-    // Jobs that one filter does not admit stay before its cursor, so each filter has its own. In a
-    // queue with turns they move only if no job is due.
-    std::map<ClaimFilter, Cursors> cursors_;
+    QueueCursors cursors_;
+    std::mutex mutex_;  // Guards sweeps_.
     Sweeps sweeps_;
     // Batches the marks and the finishes of workers that make calls.
     store::Combiner<Held, bool> finishing_;
