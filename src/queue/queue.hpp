@@ -37,6 +37,7 @@ struct ClaimFilter {
                failures <= failures_max.value_or(failures) &&
                !std::binary_search(without_kinds.begin(), without_kinds.end(), kind);
     }
+    bool retries_only() const { return failures_min.value_or(0) > 0; }
     auto operator<=>(const ClaimFilter&) const = default;
 };
 

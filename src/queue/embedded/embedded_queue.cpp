@@ -202,7 +202,7 @@ std::vector<QueueCursors::Poll> EmbeddedQueue::poll_due(const ClaimFilter& filte
             auto found = first_ready(session, name_, from, now, filter);
             // A claim that may take nothing would lock the row of limits, and commit.
             const auto is_due = [&](const auto& at) { return at && *at <= now; };
-            if (limited_) limited_->hold_back(filter, {});
+            if (limited_) limited_->held_back().set(filter, {});
             if (limited_ && std::ranges::any_of(found, is_due))
                 may_claim = limited_->has_room(session, filter);
             return found;
@@ -276,7 +276,7 @@ EmbeddedQueue::Claimed EmbeddedQueue::claim_due(
             filter.failures_max,
             detail::encode(filter.without_kinds),
             store_.server(),
-            one.level + 1
+            one.priority()
         );
         const bool all = found.count() < limit;
         found.ended.push_back({one, all ? std::nullopt : std::optional{latest}});
@@ -292,15 +292,13 @@ EmbeddedQueue::Claimed EmbeddedQueue::claim_limited(
     const ClaimFilter& filter
 ) {
     Claimed found;
-    std::vector<LimitedClaims::Level> levels;
-    for (const auto& one : due) levels.push_back({static_cast<int>(one.level) + 1, one.poll.from});
     std::vector<std::int64_t> ids;
-    for (const auto& picked : limited_->pick(session, filter, levels, limit)) {
+    for (const auto& picked : limited_->pick(session, filter, due, limit)) {
         ids.insert(ids.end(), picked.ids.begin(), picked.ids.end());
         if (limited_->in_turns()) continue;
-        const auto level = static_cast<std::size_t>(picked.priority) - 1;
-        const auto& polled = *std::ranges::find(due, level, &QueueCursors::Poll::level);
-        found.ended.push_back({polled, picked.all ? std::nullopt : std::optional{picked.latest}});
+        found.ended.push_back(
+            {picked.poll, picked.all ? std::nullopt : std::optional{picked.latest}}
+        );
     }
     if (ids.empty()) return found;
     run_statement(
@@ -315,7 +313,7 @@ EmbeddedQueue::Claimed EmbeddedQueue::claim_limited(
 }
 
 std::optional<std::chrono::milliseconds> EmbeddedQueue::held_back_for(const ClaimFilter& filter) {
-    return limited_ ? limited_->held_back_for(filter) : std::nullopt;
+    return limited_ ? limited_->held_back().get(filter) : std::nullopt;
 }
 
 // The handler can't run a damaged job, so it becomes a dead letter. If that fails, it stays under

@@ -24,10 +24,6 @@ constexpr milliseconds until_other_claim_ends{5};
 constexpr milliseconds until_next_walk{20};
 constexpr std::int64_t put_at_once = 1'000;
 
-std::size_t for_retries(const ClaimFilter& filter) {
-    return filter.failures_min.value_or(0) > 0 ? 1 : 0;
-}
-
 core::Microseconds since_1970(TimePoint at) {
     return duration_cast<core::Microseconds>(at.time_since_epoch());
 }
@@ -77,7 +73,7 @@ struct LimitedClaims::Claim {
             filter.failures_min,
             filter.failures_max,
             without_kinds,
-            picked.priority
+            picked.poll.priority()
         );
     }
     // The partitions that are next after this one, at most `limit`, and have a due job and room.
@@ -103,7 +99,7 @@ struct LimitedClaims::Claim {
             filter.failures_min,
             filter.failures_max,
             without_kinds,
-            picked.priority,
+            picked.poll.priority(),
             detail::encode(full)
         );
         return next;
@@ -112,11 +108,6 @@ struct LimitedClaims::Claim {
 
 LimitedClaims::LimitedClaims(std::string queue, core::QueueLimits limits)
     : queue_{std::move(queue)}, limits_{limits} {}
-
-std::optional<milliseconds> LimitedClaims::held_back_for(const ClaimFilter& filter) const {
-    const auto ms = held_back_for_ms_.at(for_retries(filter)).load();
-    return ms == 0 ? std::nullopt : std::optional{milliseconds{ms}};
-}
 
 std::optional<core::Microseconds> LimitedClaims::full_at(
     detail::Session& session, const Sql& statement
@@ -148,22 +139,21 @@ bool LimitedClaims::has_room(detail::Session& session, const ClaimFilter& filter
     auto& at = claim.use.full_at;
     at = full_at(session, sql::find_queue_limits).value_or(core::Microseconds{});
     const auto now = since_1970(claim.now);
-    const auto room = core::decide_claim_room(limits_, claim.use, for_retries(filter) == 1, 1, now);
-    hold_back(filter, room.more_in);
+    const auto room = core::decide_claim_room(limits_, claim.use, filter.retries_only(), 1, now);
+    held_back_.set(filter, std::chrono::ceil<milliseconds>(room.more_in));
     // A bucket that is full too late is stored anew by a claim.
     return room.jobs > 0 || core::full_at_after(limits_, at, 0, now) < at;
 }
 
-void LimitedClaims::hold_back(const ClaimFilter& filter, core::Microseconds wait) {
-    held_back_for_ms_.at(for_retries(filter)) = std::chrono::ceil<milliseconds>(wait).count();
-}
-
 std::vector<LimitedClaims::Picked> LimitedClaims::pick(
-    detail::Session& session, const ClaimFilter& filter, const std::vector<Level>& levels, int asked
+    detail::Session& session,
+    const ClaimFilter& filter,
+    const std::vector<QueueCursors::Poll>& due,
+    int asked
 ) {
     const auto full_at = lock(session);
     if (!full_at) {
-        hold_back(filter, until_other_claim_ends);
+        held_back_.set(filter, until_other_claim_ends);
         return {};
     }
     Claim claim{
@@ -176,36 +166,37 @@ std::vector<LimitedClaims::Picked> LimitedClaims::pick(
     claim.use.full_at = *full_at;
     const auto now = since_1970(claim.now);
     const auto room =
-        core::decide_claim_room(limits_, claim.use, for_retries(filter) == 1, asked, now);
+        core::decide_claim_room(limits_, claim.use, filter.retries_only(), asked, now);
     int left = room.jobs;
     std::vector<Picked> found;
-    for (const auto& level : levels) {
+    for (const auto& poll : due) {
         if (left == 0) break;
-        auto& picked = found.emplace_back(Picked{.priority = level.priority});
+        auto& picked = found.emplace_back(Picked{.poll = poll});
         if (in_turns())
             pick_in_turns(claim, picked, left);
         else
-            pick_by_time(claim, picked, left, level.from);
+            pick_by_time(claim, picked, left);
         picked.all = picked.ids.size() < static_cast<std::size_t>(left);
         left -= static_cast<int>(picked.ids.size());
     }
     const auto after = core::full_at_after(limits_, *full_at, room.jobs - left, now);
     if (limits_.token_each.count() > 0 && (left < room.jobs || after < *full_at))
         execute_statement(session, sql::set_queue_full_at, queue_, after.count());
-    hold_back(filter, claim.cut_short ? core::Microseconds{until_next_walk} : room.more_in);
+    held_back_.set(
+        filter, claim.cut_short ? until_next_walk : std::chrono::ceil<milliseconds>(room.more_in)
+    );
     return found;
 }
 
-void LimitedClaims::pick_by_time(const Claim& claim, Picked& picked, int limit, TimePoint from)
-    const {
-    claim.pick(sql::pick_jobs, picked, limit, from);
+void LimitedClaims::pick_by_time(const Claim& claim, Picked& picked, int limit) const {
+    claim.pick(sql::pick_jobs, picked, limit, picked.poll.poll.from);
 }
 
 // From the partition after the one that was served last to the end, then from the beginning. Each
 // gets its room, so that no partition waits for more than a round, however many jobs others have.
 void LimitedClaims::pick_in_turns(Claim& claim, Picked& picked, int limit) {
     const std::lock_guard lock{mutex_};
-    auto& turn = turns_[{picked.priority, for_retries(claim.filter)}];
+    auto& turn = turns_[{picked.poll.priority(), claim.filter.retries_only()}];
     const auto began_after = turn;
     const auto left = [&] { return limit - static_cast<int>(picked.ids.size()); };
     const auto serve = [&](const std::string& after, bool second_round) {

@@ -21,8 +21,9 @@ namespace pawl::queue {
 class QueueCursors {
 public:
     struct Poll {
-        std::size_t level;  // The priority, from 0.
-        PollCursor::Poll poll;
+        int priority() const { return static_cast<int>(level) + 1; }
+        std::size_t level{};  // The priority, from 0.
+        PollCursor::Poll poll{};
     };
     // One for each priority, the first one first.
     std::vector<Poll> begin_polls(const ClaimFilter& filter, TimePoint now);

@@ -90,11 +90,11 @@ std::vector<ClaimedJob> RedisQueue::claim(
         std::to_string(limits_.running_max),
         std::to_string(limits_.token_each.count()),
         std::to_string(limits_.burst),
-        first > 0 ? "retries" : "all"};
+        filter.retries_only() ? "retries" : "all"};
     arguments.insert(arguments.end(), filter.without_kinds.begin(), filter.without_kinds.end());
     const auto reply = client_.run(scripts::take, keys, arguments);
     const auto now = TimePoint{std::chrono::milliseconds{number_of(reply.items[0].text)}};
-    held_back_for_ms_.at(first > 0 ? 1 : 0) = number_of(reply.items[2].text);
+    held_back_.set(filter, std::chrono::milliseconds{number_of(reply.items[2].text)});
     const auto& found = reply.items[1].items;
     std::vector<ClaimedJob> jobs;
     for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
@@ -106,11 +106,6 @@ std::vector<ClaimedJob> RedisQueue::claim(
     }
     PAWL_FAULT("redis.take.after");
     return jobs;
-}
-
-std::optional<std::chrono::milliseconds> RedisQueue::held_back_for(const ClaimFilter& filter) {
-    const auto ms = held_back_for_ms_.at(filter.failures_min.value_or(0) > 0 ? 1 : 0).load();
-    return ms == 0 ? std::nullopt : std::optional{std::chrono::milliseconds{ms}};
 }
 
 bool RedisQueue::renew(const ClaimedJob& job, std::chrono::milliseconds lease) {

@@ -1,11 +1,10 @@
 #pragma once
 
 #include "src/core/queue_limits.hpp"
+#include "src/queue/held_back.hpp"
 #include "src/queue/queue.hpp"
 #include "src/redis/client.hpp"
 
-#include <array>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -44,7 +43,9 @@ public:
     bool mark_called(ClaimedJob& job) override;
     int rescue(std::chrono::milliseconds lease) override;  // Only this queue's jobs.
     std::optional<TimePoint> next_due() override;          // Of the waiting jobs of all queues.
-    std::optional<std::chrono::milliseconds> held_back_for(const ClaimFilter& filter) override;
+    std::optional<std::chrono::milliseconds> held_back_for(const ClaimFilter& filter) override {
+        return held_back_.get(filter);
+    }
 
 private:
     redis::Client& client_;
@@ -54,8 +55,7 @@ private:
     std::string leases_;
     std::string rate_;
     core::QueueLimits limits_;
-    // Of first tries and of retries; 0: not held back.
-    std::array<std::atomic<std::int64_t>, 2> held_back_for_ms_{};
+    HeldBack held_back_;
 };
 
 }  // namespace pawl::queue
