@@ -82,14 +82,14 @@ private:
 
 }  // namespace
 
-void run_in_transaction(
+std::unique_ptr<store::Work> job_in_tx(
     engine::Engine& engine,
     queue::Queue& queue,
     const detail::ErasedJob& form,
     const JobRun& run,
     std::function<void(TxOutcome)> on_end
 ) {
-    engine.store().write(std::make_unique<JobInTx>(engine, queue, form, run, std::move(on_end)));
+    return std::make_unique<JobInTx>(engine, queue, form, run, std::move(on_end));
 }
 
 }  // namespace pawl::ops

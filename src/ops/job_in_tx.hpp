@@ -9,6 +9,7 @@
 #include <chrono>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <string>
 #include <variant>
 
@@ -41,9 +42,9 @@ struct JobRun {
     std::chrono::milliseconds deadline;  // For the transaction.
 };
 
-// Hands the job's transaction to the store and returns. The store's thread calls `on_end` once; it
-// must be quick. All references must stay valid until then.
-void run_in_transaction(
+// The job's transaction, for Store::write(). The store's thread calls `on_end` once; it must be
+// quick. All references must stay valid until then.
+std::unique_ptr<store::Work> job_in_tx(
     engine::Engine& engine,
     queue::Queue& queue,
     const detail::ErasedJob& form,

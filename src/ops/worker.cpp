@@ -163,6 +163,7 @@ void Worker::work_in_transactions(std::vector<HeldJob>& jobs, WorkReport& report
                 ++report.lost;
         });
     Outcomes outcomes{held.size()};
+    std::vector<std::unique_ptr<store::Work>> works;
     for (std::size_t i = 0; i < held.size(); ++i) {
         const auto& job = held[i]->job;
         const auto* form = form_in_transaction(job);
@@ -172,10 +173,11 @@ void Worker::work_in_transactions(std::vector<HeldJob>& jobs, WorkReport& report
             .held_since = held[i]->asked_at,
             .lease = options_.lease,
             .deadline = form->timeout.value_or(options_.phase_deadline)};
-        run_in_transaction(engine_, queue_, *form, run, [&outcomes, i](TxOutcome outcome) {
+        works.push_back(job_in_tx(engine_, queue_, *form, run, [&outcomes, i](TxOutcome outcome) {
             outcomes.set(i, std::move(outcome));
-        });
+        }));
     }
+    engine_.store().write_all(std::move(works));
     const auto ended = outcomes.wait();
     for (std::size_t i = 0; i < held.size(); ++i)
         or_lost(held[i]->job, report, [&] {

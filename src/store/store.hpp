@@ -130,6 +130,10 @@ public:
     // Queues a write transaction. Never blocks: if too many wait, done() gets StoreError (busy).
     virtual void write(std::unique_ptr<Work> work, Urgency urgency) = 0;
     void write(std::unique_ptr<Work> w) { write(std::move(w), Urgency::normal); }
+    // The same for each. A store whose transactions are shared runs them in as few as it can.
+    virtual void write_all(std::vector<std::unique_ptr<Work>> works) {
+        for (auto& work : works) write(std::move(work));
+    }
     // Runs in a read snapshot and must not write. An embedded store may run it before this returns.
     virtual void read(std::unique_ptr<Work> work) = 0;
     // By default a read() of its own.

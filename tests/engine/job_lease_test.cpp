@@ -96,9 +96,10 @@ TEST_F(JobLeaseTest, a_transaction_begins_in_the_first_half_of_its_jobs_lease) {
         std::promise<ops::TxOutcome> ended;
         const ops::JobRun run{
             .job = jobs[0], .held_since = taken, .lease = options.lease, .deadline = 5s};
-        ops::run_in_transaction(*world.engine, queue, form, run, [&](ops::TxOutcome how) {
-            ended.set_value(std::move(how));
-        });
+        world.engine->store()
+            .write(ops::job_in_tx(*world.engine, queue, form, run, [&](ops::TxOutcome how) {
+                ended.set_value(std::move(how));
+            }));
         return ended.get_future().get();
     };
 

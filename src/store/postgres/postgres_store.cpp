@@ -331,6 +331,16 @@ void PostgresStore::write(std::unique_ptr<Work> work, Urgency urgency) {
     if (refused) work->done(std::move(refused));
 }
 
+void PostgresStore::write_all(std::vector<std::unique_ptr<Work>> works) {
+    if (const auto refused = impl_->why_unreachable()) {
+        for (auto& work : works) work->done(refused);
+        return;
+    }
+    const auto put = impl_->line.write_all(works);
+    for (std::size_t i = 0; i < works.size(); ++i)
+        if (auto refused = impl_->refusal(put[i])) works[i]->done(std::move(refused));
+}
+
 void PostgresStore::read(std::unique_ptr<Work> work) {
     auto refused = impl_->why_unreachable();
     if (!refused) refused = impl_->refusal(impl_->line.read(work));

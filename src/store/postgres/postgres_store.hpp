@@ -29,6 +29,7 @@ public:
 
     using store::Store::write;
     void write(std::unique_ptr<store::Work> work, store::Urgency urgency) override;
+    void write_all(std::vector<std::unique_ptr<store::Work>> works) override;
     void read(std::unique_ptr<store::Work> work) override;
     void lookup(std::unique_ptr<store::Lookup> lookup) override;
     std::string_view text_of(const Sql& statement) const override { return statement.postgres; }

@@ -27,15 +27,28 @@ std::optional<WorkQueue::Put> WorkQueue::refusal() const {
     return std::nullopt;
 }
 
-WorkQueue::Put WorkQueue::write(std::unique_ptr<store::Work>& work, store::Urgency urgency) {
-    const std::lock_guard guard{mutex_};
+WorkQueue::Put WorkQueue::put(std::unique_ptr<store::Work>& work, store::Urgency urgency) {
     if (const auto refused = refusal()) return *refused;
     const bool shares =
         work->isolation() != Isolation::serializable && rule_.allows(work->kind(), clock_.steady());
     auto& source = urgency == store::Urgency::first ? urgent_ : shares ? shared_ : alone_;
     source.push_back({next_number_++, std::move(work), true});
-    wake_one();
     return Put::taken;
+}
+
+WorkQueue::Put WorkQueue::write(std::unique_ptr<store::Work>& work, store::Urgency urgency) {
+    const std::lock_guard guard{mutex_};
+    const auto result = put(work, urgency);
+    wake_one();
+    return result;
+}
+
+std::vector<WorkQueue::Put> WorkQueue::write_all(std::vector<std::unique_ptr<store::Work>>& works) {
+    const std::lock_guard guard{mutex_};
+    std::vector<Put> results;
+    for (auto& work : works) results.push_back(put(work, store::Urgency::normal));
+    wake_one();
+    return results;
 }
 
 WorkQueue::Put WorkQueue::read(std::unique_ptr<store::Work>& work) {

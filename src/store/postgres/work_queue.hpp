@@ -49,6 +49,8 @@ public:
     enum class Put { taken, too_many, stopping };
     // The argument is moved from only if the result is `taken`.
     Put write(std::unique_ptr<store::Work>& work, store::Urgency urgency);
+    // Each with normal urgency, before a connection takes the first one.
+    std::vector<Put> write_all(std::vector<std::unique_ptr<store::Work>>& works);
     Put read(std::unique_ptr<store::Work>& work);
     Put lookup(std::unique_ptr<store::Lookup>& lookup);
 
@@ -92,6 +94,7 @@ private:
         return urgent_.size() + alone_.size() + shared_.size() + lookups_.size();
     }
     std::optional<Put> refusal() const;
+    Put put(std::unique_ptr<store::Work>& work, store::Urgency urgency);  // With mutex_ locked.
     Source next() const;
     WorkBatch take_from(Source source);
     void take_shared(WorkBatch& batch);

@@ -72,6 +72,21 @@ protected:
 
 }  // namespace
 
+// A connection that waits would otherwise take the first one alone.
+TEST_F(WorkQueueTest, works_that_are_put_together_are_taken_together) {
+    WorkBatch taken;
+    std::thread connection{[&] { taken = queue.take(); }};
+    std::this_thread::sleep_for(20ms);
+    std::vector<std::unique_ptr<store::Work>> works;
+    for (const auto* name : {"a", "b", "c", "d", "e"})
+        works.push_back(std::make_unique<NamedWork>(name, &a_kind));
+
+    EXPECT_EQ(queue.write_all(works), std::vector<WorkQueue::Put>(5, WorkQueue::Put::taken));
+    connection.join();
+
+    EXPECT_EQ(names(taken), "abcd");
+}
+
 TEST_F(WorkQueueTest, urgent_works_go_first_then_the_oldest) {
     put("a");
     share("b");
