@@ -351,18 +351,20 @@ TEST_P(QueueLimitsTest, servers_that_claim_at_once_never_exceed_the_limits) {
         workers.emplace_back([&, w] {
             auto& queue = *servers[static_cast<std::size_t>(w) % servers.size()];
             while (done < jobs) {
-                for (const auto& job : queue.claim(2, 30s)) {
-                    const auto tenant = tenants({job}).front();
-                    {
-                        const std::lock_guard lock{mutex};
+                const auto claimed = queue.claim(4, 30s);
+                {
+                    const std::lock_guard lock{mutex};
+                    for (const auto& tenant : tenants(claimed)) {
                         most = std::max(most, ++in_all);
                         most_of_one = std::max(most_of_one, ++running[tenant]);
                     }
-                    std::this_thread::sleep_for(1ms);
+                }
+                std::this_thread::sleep_for(1ms);
+                for (const auto& job : claimed) {
                     {
                         const std::lock_guard lock{mutex};
                         --in_all;
-                        --running[tenant];
+                        --running[tenants({job}).front()];
                     }
                     if (queue.finish(job)) ++done;
                 }
