@@ -331,7 +331,8 @@ void Checks::job_tried(const JobSeen& job, bool fails, const Had& had) {
     if (job.attempt > last.attempt + 1 && !anew) violated("I18", "an attempt of a job was skipped");
     if (last.failed_at && job.attempt == last.attempt + 1 && !anew && !had.clock_steps) {
         const auto layer = retry_layers.at(static_cast<std::size_t>(last.attempt - 1));
-        if (now - *last.failed_at < layer) violated("I18", "a job was tried again too early");
+        if (now - *last.failed_at < layer && !hurried_.contains(job.id))
+            violated("I18", "a job was tried again too early");
     }
     if (last.failed_at && job.attempt == last.attempt && !anew && had.calm())
         violated("I18", "a failure of a job was not counted");
@@ -354,6 +355,14 @@ void Checks::operates(bool purges, const std::vector<queue::DeadLetter>& letters
 
 void Checks::operated(std::optional<int> done) {
     letters_done_ += done.value_or(0);
+    steered(done);
+}
+
+void Checks::hurries(const std::vector<queue::ListedJob>& jobs) {
+    for (const auto& job : jobs) hurried_.insert(job.jid);
+}
+
+void Checks::steered(std::optional<int> done) {
     if (!done) ++acts_in_doubt_;
     if (done && *done > 0) ++acts_;
 }
@@ -463,8 +472,9 @@ void Checks::end(const Had& had) {
             std::to_string(letters_done_) + " dead letters merged or purged of " +
                 std::to_string(deaths_.size())
         );
-    const auto audited =
-        number("SELECT count(*) FROM pawl_audit_log WHERE action = 'merge' OR action = 'purge'");
+    const auto audited = number(
+        "SELECT count(*) FROM pawl_audit_log WHERE action IN ('merge', 'purge', 'cancel', 'retry')"
+    );
     if (audited < acts_ || audited > acts_ + acts_in_doubt_)
         violated(
             "I22",

@@ -4,6 +4,7 @@
 #include "src/core/server_watch.hpp"
 #include "src/engine/answer.hpp"
 #include "src/queue/dead_letters.hpp"
+#include "src/queue/embedded/embedded_jobs.hpp"
 #include "src/store/memory/memory_store.hpp"
 #include "tests/simulation/job_places.hpp"
 #include "tests/simulation/outside_queue.hpp"
@@ -98,6 +99,9 @@ public:
     // nullopt: unknown.
     void operates(bool purges, const std::vector<queue::DeadLetter>& letters);
     void operated(std::optional<int> done);
+    // An operator lets these jobs be due at once, and has cancelled or hurried `done` jobs.
+    void hurries(const std::vector<queue::ListedJob>& jobs);
+    void steered(std::optional<int> done);
 
     bool jobs_are_open();  // Whether any job is neither done nor dead.
     bool keys_are_open() const;
@@ -151,9 +155,10 @@ private:
     std::vector<TimePoint> claimed_at_;
     std::map<std::string, Final> finals_;                         // By who.
     std::map<std::pair<std::string, std::string>, Tried> tried_;  // By kind and who.
-    std::set<std::string> purged_;  // Kinds and arguments of jobs that are, or may be, purged.
-    std::set<std::string> merged_;  // Ids of jobs that are, or may be, merged.
-    std::set<std::string> deaths_;  // Each dead letter's id and history: a job may die again.
+    std::set<std::string> purged_;   // Kinds and arguments of jobs that are, or may be, purged.
+    std::set<std::string> hurried_;  // Ids of jobs that are, or may be, due before their time.
+    std::set<std::string> merged_;   // Ids of jobs that are, or may be, merged.
+    std::set<std::string> deaths_;   // Each dead letter's id and history: a job may die again.
     bool operated_{false};
     int letters_done_{0};
     int acts_{0};

@@ -70,7 +70,12 @@ void History::prepare() {
         },
         {}});
     if (works && jobs_fail_ && choices_.pick(2) == 1) {
-        shared_->operate = [this](queue::DeadLetters& letters) { operate(letters); };
+        shared_->operate = [this](queue::DeadLetters& letters, queue::EmbeddedJobs& jobs) {
+            if (faults_ && choices_.pick(2) == 1)
+                steer(jobs);
+            else
+                operate(letters);
+        };
         checks_.expect_operator();
     }
 

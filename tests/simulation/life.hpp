@@ -96,6 +96,7 @@ private:
         return row.operation == Ships::name ? who_in(row.params) : row.who;
     }
     void operate(queue::DeadLetters& letters);
+    void steer(queue::EmbeddedJobs& jobs);
     void end_processes();
     bool clients_rest() const {
         return std::all_of(clients_.begin(), clients_.end(), [](const auto& c) { return c.rests; });

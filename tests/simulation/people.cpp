@@ -173,4 +173,23 @@ void History::operate(queue::DeadLetters& letters) {
     }
 }
 
+// Cancels some jobs, or lets them be due at once, whatever state they are in.
+void History::steer(queue::EmbeddedJobs& jobs) {
+    auto chosen = jobs.page({}, "", 100);
+    std::erase_if(chosen, [this](const auto&) { return choices_.pick(2) == 1; });
+    if (chosen.empty() || dying_) return;
+    const bool cancels = choices_.pick(2) == 1;
+    tell(cancels ? "an operator cancels jobs" : "an operator hurries jobs");
+    std::vector<std::string> ids;
+    for (const auto& job : chosen) ids.push_back(job.id);
+    const queue::AuditEntry act{"an operator", "simulated"};
+    if (!cancels) checks_.hurries(chosen);
+    try {
+        checks_.steered(cancels ? jobs.cancel(ids, act).cancelled : jobs.retry_now(ids, act).due);
+    } catch (const StoreError&) {
+        checks_.steered(std::nullopt);
+        throw;
+    }
+}
+
 }  // namespace pawl::simulation

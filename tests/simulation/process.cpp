@@ -92,7 +92,8 @@ Process::Process(const Shared& shared, int number)
         add_round("steward", 15s, [this] {
             if (shared_.keeps_books()) steward_.run_once();
         });
-    if (shared.operate) add_round("operator", 40s, [this] { shared_.operate(dead_letters_); });
+    if (shared.operate)
+        add_round("operator", 40s, [this] { shared_.operate(dead_letters_, jobs_); });
 }
 
 Process::~Process() {

@@ -8,6 +8,7 @@
 #include "src/ops/servers.hpp"
 #include "src/ops/worker.hpp"
 #include "src/queue/embedded/embedded_dead_letters.hpp"
+#include "src/queue/embedded/embedded_jobs.hpp"
 #include "src/queue/embedded/embedded_queue.hpp"
 #include "tests/simulation/outside_queue.hpp"
 #include "tests/simulation/process_store.hpp"
@@ -110,8 +111,8 @@ struct Shared {
     std::function<bool()> keeps_books;  // Called when stewards begin; empty: there are none.
     Beliefs& beliefs;
     Steward::Wrong books_are_wrong;
-    // An operator's work on the dead letters; empty: there is no operator.
-    std::function<void(queue::DeadLetters&)> operate;
+    // An operator's work on dead letters and jobs; empty: there is no operator.
+    std::function<void(queue::DeadLetters&, queue::EmbeddedJobs&)> operate;
 };
 
 // A server: the real engine and services on virtual time.
@@ -170,6 +171,7 @@ private:
     OutsideQueue outside_;
     OutsideQueue outside_mails_;
     queue::EmbeddedDeadLetters dead_letters_;
+    queue::EmbeddedJobs jobs_{store_};
     ops::Pauses pauses_;
     ops::Completer completer_;
     ops::Reaper reaper_;

@@ -62,6 +62,8 @@ const std::vector<SqlMutant>& sql_mutants() {
          "id <= (SELECT max(value) FROM json_each($1))"},
         {"rescues_the_living", "rescue_jobs", "lease_until <= $1", "lease_until <= $2"},
         {"merge_keeps_the_letter", "delete_dead_jobs", "WHERE id IN", "WHERE id < 0 AND id IN"},
+        {"cancel_keeps_the_job", "delete_cancelled_jobs", "WHERE id IN", "WHERE id < 0 AND id IN"},
+        {"cancel_loses_the_job", "copy_jobs_to_dead", "WHERE id IN", "WHERE id < 0 AND id IN"},
         {"no_audit",
          "insert_audit",
          "VALUES ($1, $2, $3, $4, $5)",
