@@ -7,6 +7,7 @@
 #include "src/queue/audit.hpp"
 #include "src/queue/redis/dead_letter_id.hpp"
 #include "src/queue/redis/payload.hpp"
+#include "src/queue/redis/score_scan.hpp"
 #include "src/queue/redis/scripts.hpp"
 #include "src/redis/connection.hpp"
 #include "store/statements.hpp"
@@ -30,7 +31,6 @@ namespace {
 
 using Ids = std::span<const std::string>;
 
-constexpr int chunk = 100;  // Read in one command.
 constexpr std::size_t step_bytes = std::size_t{64} << 20U;
 
 struct Found {
@@ -50,7 +50,7 @@ Found found_of(std::string member, const DeadLetterId& place) {
 class DeadLetterScan {
 public:
     DeadLetterScan(redis::Client& client, std::string from, std::string to = "+inf")
-        : client_{client}, from_{std::move(from)}, to_{std::move(to)} {}
+        : scan_{client, "dead", std::move(from), std::move(to)} {}
 
     // The dead jobs of the next microsecond that has any; empty at the end.
     std::vector<Found> next() {
@@ -59,7 +59,7 @@ public:
             const auto& [score, member] = read_[at_];
             auto place = sidekiq::dead_letter_id_of(score, member);
             if (!together.empty() && together.front().first.micros != place.micros) break;
-            together.emplace_back(std::move(place), std::move(read_[at_++].second));
+            together.emplace_back(std::move(place), std::move(read_[at_++].member));
         }
         std::vector<Found> found;
         for (auto& [place, member] : together) found.push_back(found_of(std::move(member), place));
@@ -71,39 +71,13 @@ public:
 
 private:
     bool read() {
-        if (ended_) return false;
-        const auto reply = client_.ask(
-            "redis dead",
-            {"ZRANGEBYSCORE",
-             "dead",
-             from_,
-             to_,
-             "WITHSCORES",
-             "LIMIT",
-             std::to_string(skip_),
-             std::to_string(chunk)},
-            Access::read,
-            redis::Shape::pairs
-        );
-        read_.clear();
+        read_ = scan_.next();
         at_ = 0;
-        for (std::size_t i = 0; i + 1 < reply.items.size(); i += 2) {
-            const auto& score = reply.items[i + 1].text;
-            // Skips those of this score that were already read.
-            skip_ = score == from_ ? skip_ + 1 : 1;
-            from_ = score;
-            read_.emplace_back(score, reply.items[i].text);
-        }
-        ended_ = read_.size() < chunk;
         return !read_.empty();
     }
 
-    redis::Client& client_;
-    std::string from_;
-    std::string to_;
-    int skip_{0};
-    bool ended_{false};
-    std::vector<std::pair<std::string, std::string>> read_;  // Score and member.
+    sidekiq::ScoreScan scan_;
+    std::vector<sidekiq::ScoredMember> read_;
     std::size_t at_{0};
 };
 
@@ -123,9 +97,10 @@ std::vector<Found> look_up(redis::Client& client, Ids ids) {
     for (const auto& id : std::set<std::string>{ids.begin(), ids.end()})
         if (auto place = sidekiq::parse_dead_letter_id(id)) places.push_back(std::move(*place));
     std::vector<Found> found;
-    for (std::size_t at = 0; at < places.size(); at += chunk) {
-        const auto pack =
-            std::span{places}.subspan(at, std::min<std::size_t>(chunk, places.size() - at));
+    for (std::size_t at = 0; at < places.size(); at += sidekiq::scan_chunk) {
+        const auto pack = std::span{places}.subspan(
+            at, std::min<std::size_t>(sidekiq::scan_chunk, places.size() - at)
+        );
         std::vector<Command> commands;
         for (const auto& place : pack)  // Mostly one: two deaths in one microsecond are rare.
             commands.push_back(
