@@ -177,6 +177,17 @@ bool RedisQueue::mark_called(ClaimedJob& job) {
     return true;
 }
 
+std::vector<bool> RedisQueue::still_held(const std::vector<ClaimedJob>& jobs) {
+    std::vector<Command> commands;
+    for (const auto& job : jobs) commands.push_back({"ZSCORE", leases_, job.id});
+    std::vector<bool> held;
+    for (const auto& reply : client_.ask_all("redis still_held", commands, Access::read)) {
+        client_.expect("redis still_held", reply, Shape::any);
+        held.push_back(!reply.is_nil());
+    }
+    return held;
+}
+
 int RedisQueue::rescue(std::chrono::milliseconds lease) {
     const auto bound = core::lease_bound(TimePoint{}, lease).time_since_epoch();
     for (int rescued = 0;;) {
