@@ -15,14 +15,13 @@ namespace pawl::cli {
 
 namespace {
 
-using queue::EmbeddedJobs;
 using queue::ListedJob;
 using Text = std::optional<std::string>;
 
 struct JobLine {
     std::string id;
     std::string state;
-    std::string run_at;
+    Text run_at;
     std::string queue;
     std::string kind;
     int failures{};
@@ -39,7 +38,7 @@ struct JobDetail {
     Json args;
     int tries{};
     int failures{};
-    std::string run_at;
+    Text run_at;
     Text lease_until;
     Text called_at;
     std::optional<std::int64_t> key_id;
@@ -65,7 +64,7 @@ Line<JobLine> line_of(const ListedJob& job) {
     return {
         {job.id,
          job.state,
-         base::time_text(job.run_at),
+         text_of_time(job.run_at),
          job.queue,
          job.kind,
          job.failures,
@@ -84,7 +83,7 @@ Line<JobDetail> detail_of(const ListedJob& job) {
          Json{job.args},
          job.tries,
          job.failures,
-         base::time_text(job.run_at),
+         text_of_time(job.run_at),
          text_of_time(job.lease_until),
          text_of_time(job.called_at),
          job.key_id,
@@ -96,14 +95,16 @@ Line<JobDetail> detail_of(const ListedJob& job) {
         job.damaged};
 }
 
-EmbeddedJobs jobs_of(Service& service, const JobOptions& options) {
-    const auto& queue = service.options().queue;
-    if (queue != "embedded" && !options.in_database)
+queue::Jobs& jobs_of(Service& service, const JobOptions& options) {
+    auto& impl = service.impl();
+    if (options.in_database) return impl.jobs_of_database;
+    if (!impl.jobs_of_queues)
         throw CommandFailed{
-            "the jobs are in " + base::without_password(queue) +
-            ", and these commands know only jobs in the database. Use the queue's own tools; "
+            "the jobs are in " + base::without_password(service.options().queue) +
+            ", and Kafka can neither search nor change single jobs. `queues list` counts them, "
+            "`queues pause` stops their queue, `dlq` acts on those that failed for good; "
             "--in-database shows jobs that are in the database all the same"};
-    return EmbeddedJobs{service.engine().store()};
+    return *impl.jobs_of_queues;
 }
 
 queue::JobFilter filter_of(Service& service, const JobOptions& options) {
@@ -134,7 +135,7 @@ void print_jobs(
 
 void each_batch(
     Service& service,
-    EmbeddedJobs& jobs,
+    queue::Jobs& jobs,
     const JobOptions& options,
     const std::function<void(std::span<const std::string>)>& f
 ) {
@@ -143,7 +144,7 @@ void each_batch(
 }
 
 void print_dry_run(Service& service, const JobOptions& options, bool json, std::ostream& out) {
-    auto jobs = jobs_of(service, options);
+    auto& jobs = jobs_of(service, options);
     std::vector<ListedJob> chosen;
     for (const auto& id : options.ids)
         if (auto job = jobs.find(id)) chosen.push_back(std::move(*job));
@@ -167,7 +168,7 @@ void check_job_act(const JobOptions& options, const std::string& verb) {
 }
 
 void list_jobs(Service& service, const JobOptions& options, bool json, std::ostream& out) {
-    auto jobs = jobs_of(service, options);
+    auto& jobs = jobs_of(service, options);
     print_jobs(
         jobs.page(filter_of(service, options), options.after, options.limit), options, json, out
     );
@@ -179,13 +180,14 @@ void show_job(
     const auto job = jobs_of(service, options).find(id);
     if (!job)
         throw CommandFailed{
-            "there is no job " + id + ": it is finished, or dead (`dlq show " + id + "`)"};
+            "there is no job " + id +
+            ": it is finished, dead (`dlq list`), or still staged for an external queue"};
     print_row(out, detail_of(*job), json);
 }
 
 void cancel_jobs(Service& service, const JobOptions& options, bool json, std::ostream& out) {
     if (options.dry_run) return print_dry_run(service, options, json, out);
-    auto jobs = jobs_of(service, options);
+    auto& jobs = jobs_of(service, options);
     CancelOutcome all;
     each_batch(service, jobs, options, [&](std::span<const std::string> ids) {
         const auto done = jobs.cancel(ids, options.act);
@@ -210,7 +212,7 @@ void cancel_jobs(Service& service, const JobOptions& options, bool json, std::os
 
 void retry_jobs(Service& service, const JobOptions& options, bool json, std::ostream& out) {
     if (options.dry_run) return print_dry_run(service, options, json, out);
-    auto jobs = jobs_of(service, options);
+    auto& jobs = jobs_of(service, options);
     RetryOutcome all;
     each_batch(service, jobs, options, [&](std::span<const std::string> ids) {
         const auto done = jobs.retry_now(ids, options.act);

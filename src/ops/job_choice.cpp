@@ -7,7 +7,7 @@
 namespace pawl::ops {
 
 void each_job_batch(
-    queue::EmbeddedJobs& jobs,
+    queue::Jobs& jobs,
     JobChoice choice,
     TimePoint now,
     const std::function<void(std::span<const std::string>)>& f

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/queue/embedded/embedded_jobs.hpp"
+#include "src/queue/jobs.hpp"
 
 #include <functional>
 #include <span>
@@ -22,7 +22,7 @@ inline constexpr int job_batch = 500;
 // staged by `now`, with an allowance for clock differences: those that come meanwhile would keep it
 // running for ever.
 void each_job_batch(
-    queue::EmbeddedJobs& jobs,
+    queue::Jobs& jobs,
     JobChoice choice,
     TimePoint now,
     const std::function<void(std::span<const std::string>)>& f

@@ -212,6 +212,7 @@ Service::Impl::Impl(Database& on, const ServiceOptions& given)
           {.complete_after = options.complete_after, .version = PAWL_VERSION}} {
     work_queue(default_queue);
     for (const auto& one : options.queues) work_queue(one.name);
+    if (queue.jobs) jobs_of_queues = queue.jobs(queue_names);
     engine.on_staged([this] { on_staged(); });
     enqueuer.on_sent([this](int jobs) { wake_workers(jobs); });
     servers.on_ended([this](const ops::EndedServer& ended) {

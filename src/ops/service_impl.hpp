@@ -12,6 +12,7 @@
 #include "src/ops/servers.hpp"
 #include "src/ops/worker.hpp"
 #include "src/queue/embedded/embedded_dead_letters.hpp"
+#include "src/queue/embedded/embedded_jobs.hpp"
 #include "src/queue/open.hpp"
 
 #include <functional>
@@ -52,7 +53,10 @@ struct Service::Impl {
     std::vector<std::unique_ptr<queue::Queue>> queues;  // The others.
     std::set<std::string, std::less<>> queue_names;
     std::vector<std::function<void(ops::Worker&)>> handlers;
+    std::unique_ptr<queue::Jobs> jobs_of_queues;          // nullptr on Kafka.
     queue::EmbeddedDeadLetters dead_letters_of_database;  // Jobs that an external queue refused.
+    // With an external queue: left from the embedded one.
+    queue::EmbeddedJobs jobs_of_database{database.store()};
     ops::Pauses pauses;
     ops::Completer completer;
     ops::Reaper reaper;

@@ -2,6 +2,7 @@
 
 #include "src/base/url.hpp"
 #include "src/queue/embedded/embedded_dead_letters.hpp"
+#include "src/queue/embedded/embedded_jobs.hpp"
 #include "src/queue/embedded/embedded_queue.hpp"
 #include "src/queue/kafka/open_kafka.hpp"
 #include "src/queue/redis/open_redis.hpp"
@@ -20,6 +21,7 @@ OpenQueue open_embedded(store::Store& store) {
         return std::make_unique<EmbeddedQueue>(store, setting.name, setting.limits);
     };
     open.dead_letters = std::make_unique<EmbeddedDeadLetters>(store);
+    open.jobs = [&store](const auto&) { return std::make_unique<EmbeddedJobs>(store); };
     return open;
 }
 

@@ -4,6 +4,7 @@
 #include "src/base/warning.hpp"
 #include "src/core/queue_limits.hpp"
 #include "src/queue/dead_letters.hpp"
+#include "src/queue/jobs.hpp"
 #include "src/queue/pusher.hpp"
 #include "src/queue/queue.hpp"
 #include "src/queue/queue_depth.hpp"
@@ -40,6 +41,10 @@ struct OpenQueue {
     std::function<std::unique_ptr<Queue>(const QueueSetting& setting)> another;
     std::unique_ptr<Pusher> pusher;  // nullptr for the embedded queue.
     std::unique_ptr<DeadLetters> dead_letters;
+    // The jobs of these queues and, where the queue's server or database knows them, of all others.
+    // The result uses `connections` and the store. Empty for Kafka, whose log can neither be
+    // searched nor changed by job.
+    std::function<std::unique_ptr<Jobs>(const std::set<std::string, std::less<>>& names)> jobs{};
     // The jobs that wait outside the database, in these queues and, on Redis, in all others; empty
     // for the embedded queue. Throws StoreError.
     std::function<std::vector<QueueDepth>(const std::set<std::string, std::less<>>& names)>

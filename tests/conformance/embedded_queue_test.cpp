@@ -1,6 +1,7 @@
 #include "src/queue/embedded/embedded_queue.hpp"
 
 #include "src/queue/embedded/embedded_dead_letters.hpp"
+#include "src/queue/embedded/embedded_jobs.hpp"
 #include "tests/conformance/each_store.hpp"
 #include "tests/conformance/queue_world.hpp"
 
@@ -25,7 +26,7 @@ void insert(store::Store& store, const QueueWorld::Job& job, TimePoint now) {
         job.kind,
         job.args,
         now + job.due_in,
-        std::optional<std::int64_t>{7},
+        std::optional{job.key_id},
         now
     );
 }
@@ -43,6 +44,9 @@ public:
     std::unique_ptr<queue::DeadLetters> open_dead_letters() override {
         return std::make_unique<queue::EmbeddedDeadLetters>(*store_);
     }
+    std::unique_ptr<queue::Jobs> open_jobs() override {
+        return std::make_unique<queue::EmbeddedJobs>(*store_);
+    }
     void stage(const Job& job) override { insert(*store_, job, clock.now()); }
 
 private:
@@ -59,6 +63,7 @@ std::vector<QueueKind> embedded_kinds() {
     return kinds;
 }
 PAWL_ON_QUEUES_WITH_LIMITS(Stores, embedded_kinds());
+PAWL_ON_QUEUES_WITH_JOBS(Stores, embedded_kinds());
 
 constexpr Sql count_all_jobs = on_all("count_all_jobs", "SELECT count(*) FROM pawl_jobs");
 

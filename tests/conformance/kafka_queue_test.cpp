@@ -90,7 +90,7 @@ public:
         staged.queue = job.queue;
         staged.kind = job.kind;
         staged.args = job.args;
-        staged.key_id = 7;
+        staged.key_id = job.key_id;
         staged.created_at = clock.now();
         if (job.due_in == 0ms) {
             const auto report = pusher_.push(std::span{&staged, 1});

@@ -70,7 +70,7 @@ public:
         staged.queue = job.queue;
         staged.kind = job.kind;
         staged.args = job.args;
-        staged.key_id = 7;
+        staged.key_id = job.key_id;
         staged.created_at = clock.now();
         simulation::OutsideQueue queue{broker_, clock, job.queue, {}};
         queue.push(std::vector{staged});

@@ -2,6 +2,7 @@
 
 #include "src/core/queue_limits.hpp"
 #include "src/queue/dead_letters.hpp"
+#include "src/queue/jobs.hpp"
 #include "src/queue/queue.hpp"
 #include "tests/conformance/store_world.hpp"
 
@@ -30,6 +31,7 @@ public:
         std::string queue{"default"};
         std::string kind{"send_receipt"};
         std::string args{R"({"ride":1})"};
+        std::int64_t key_id{7};
     };
 
     virtual ~QueueWorld() = default;
@@ -40,7 +42,9 @@ public:
     // The queue "default" with limits; nullptr: it has none over all servers.
     virtual std::unique_ptr<queue::Queue> open_limited(const core::QueueLimits&) { return nullptr; }
     virtual std::unique_ptr<queue::DeadLetters> open_dead_letters() = 0;
-    // Adds a job as the enqueuer or a phase would; created now, by request 7.
+    // nullptr: single jobs can't be listed and changed.
+    virtual std::unique_ptr<queue::Jobs> open_jobs() { return nullptr; }
+    // Adds a job as the enqueuer or a phase would; created now.
     virtual void stage(const Job& job) = 0;
     // The precision of times: a queue that keeps floating seconds rounds.
     virtual std::chrono::milliseconds exactness() const { return std::chrono::milliseconds{0}; }
@@ -133,6 +137,40 @@ protected:
 
     const queue::AuditEntry act{"ann", "the mail server is back"};
 };
+class JobsTest : public OnEachQueue {  // For queues whose jobs people can list and change.
+protected:
+    // Of all that the filter selects, in the order of their ids.
+    std::vector<std::string> listed(const queue::JobFilter& filter = {}) {
+        std::vector<std::string> found;
+        for (const auto& job : jobs->page(filter, "", 1'000)) found.push_back(job.jid);
+        return found;
+    }
+    std::string id_of(const std::string& jid) {
+        for (const auto& job : jobs->page({}, "", 1'000))
+            if (job.jid == jid) return job.id;
+        return "none";
+    }
+    // A job that was claimed and failed.
+    void stage_failed(const std::string& jid, std::chrono::milliseconds wait) {
+        stage(jid);
+        EXPECT_TRUE(queue->reschedule(take_one(), wait, "no such mailbox"));
+    }
+    // One job in each state, named by it.
+    void stage_each_state() {
+        stage_failed("retrying", 1h);
+        stage("running");
+        take_one();
+        stage("due");
+        stage("later", 1min);
+    }
+    std::int64_t audits(const std::string& action) {
+        const std::string why{"%a wrong address%"};
+        return read_rows<std::int64_t>(world->store(), audits_of, action, why).at(0);
+    }
+
+    std::unique_ptr<queue::Jobs> jobs = world->open_jobs();
+    const queue::AuditEntry act{"ann", "a wrong address"};
+};
 
 }  // namespace pawl::conformance
 
@@ -155,6 +193,10 @@ protected:
         ::testing::ValuesIn(kinds),                  \
         [](const auto& of) { return of.param.name; } \
     )
+#define PAWL_ON_QUEUES_WITH_JOBS(With, kinds)                                                 \
+    INSTANTIATE_TEST_SUITE_P(With, JobsTest, ::testing::ValuesIn(kinds), [](const auto& of) { \
+        return of.param.name;                                                                 \
+    })
 #define PAWL_ON_QUEUES_WITH_LEASES(With, kinds)      \
     PAWL_ON_QUEUES(With, kinds);                     \
     INSTANTIATE_TEST_SUITE_P(                        \
