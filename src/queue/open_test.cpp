@@ -33,6 +33,7 @@ TEST_F(OpenQueueTest, the_embedded_queue_uses_the_store_and_has_no_pusher) {
     opened.check();
     EXPECT_TRUE(opened.queue);
     EXPECT_TRUE(opened.dead_letters);
+    EXPECT_TRUE(opened.jobs({}));
     EXPECT_FALSE(opened.pusher);
 }
 
@@ -45,6 +46,8 @@ TEST_F(OpenQueueTest, external_queues_can_be_opened_while_unreachable) {
         EXPECT_TRUE(opened.pusher) << url;
         EXPECT_TRUE(opened.dead_letters) << url;
     }
+    EXPECT_TRUE(open({.url = "redis://127.0.0.1:1"}).jobs({}));
+    EXPECT_FALSE(open({.url = "kafka://127.0.0.1:1"}).jobs) << "it can't search its log by job";
     EXPECT_THROW(open({.url = "redis://127.0.0.1:1"}).check(), StoreError);
 }
 

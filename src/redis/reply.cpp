@@ -24,12 +24,18 @@ bool has_shape(const Reply& reply, Shape shape) noexcept {
             return reply.kind == Reply::Kind::integer;
         case Shape::two_integers:
             return size == 2 && is_list_of(reply, Reply::Kind::integer);
+        case Shape::integers:
+            return is_list_of(reply, Reply::Kind::integer);
         case Shape::texts:
             return is_list_of(reply, Reply::Kind::text);
         case Shape::two_texts:
             return size == 2 && is_list_of(reply, Reply::Kind::text);
         case Shape::pairs:
             return size % 2 == 0 && is_list_of(reply, Reply::Kind::text);
+        case Shape::text_pairs:
+            return size == 2 && reply.kind == Reply::Kind::list &&
+                   reply.items[0].kind == Reply::Kind::text &&
+                   has_shape(reply.items[1], Shape::pairs);
         case Shape::time_pairs_time:
             return size == 3 && reply.kind == Reply::Kind::list &&
                    reply.items[0].kind == Reply::Kind::text &&

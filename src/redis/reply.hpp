@@ -23,9 +23,11 @@ enum class Shape {
     any,
     integer,
     two_integers,
+    integers,
     texts,
     two_texts,
     pairs,           // Texts, an even number of them.
+    text_pairs,      // A text, and a list of pairs.
     time_pairs_time  // A text, a list of pairs, and a text.
 };
 bool has_shape(const Reply& reply, Shape shape) noexcept;

@@ -18,7 +18,10 @@ Reply list(std::vector<Reply> items) {
 TEST(Reply, has_the_shape_of_what_was_asked) {
     EXPECT_TRUE(has_shape(integer(), Shape::integer));
     EXPECT_TRUE(has_shape(list({integer(), integer()}), Shape::two_integers));
+    EXPECT_TRUE(has_shape(list({}), Shape::integers));
+    EXPECT_TRUE(has_shape(list({integer(), integer(), integer()}), Shape::integers));
     EXPECT_TRUE(has_shape(list({}), Shape::texts));
+    EXPECT_TRUE(has_shape(list({text(), list({text(), text()})}), Shape::text_pairs));
     EXPECT_TRUE(has_shape(list({text(), text()}), Shape::two_texts));
     EXPECT_TRUE(has_shape(list({}), Shape::pairs));
     EXPECT_TRUE(has_shape(list({text(), text()}), Shape::pairs));
@@ -33,6 +36,7 @@ TEST(Reply, of_another_shape_is_not_read) {
           Shape::texts,
           Shape::two_texts,
           Shape::pairs,
+          Shape::text_pairs,
           Shape::time_pairs_time}) {
         EXPECT_FALSE(has_shape(Reply{}, shape));
         EXPECT_FALSE(has_shape(text(), shape));

@@ -2,6 +2,7 @@
 
 #include "src/queue/redis/payload.hpp"
 #include "src/queue/redis/redis_dead_letters.hpp"
+#include "src/queue/redis/redis_jobs.hpp"
 #include "src/queue/redis/redis_pusher.hpp"
 #include "src/queue/redis/scripts.hpp"
 #include "src/redis/connection.hpp"
@@ -10,6 +11,8 @@
 #include "tests/redis/redis_server.hpp"
 
 #include <array>
+#include <functional>
+#include <set>
 
 // Sidekiq's queues in a real Redis, one for the process. The pusher adds jobs, as for the enqueuer;
 // handlers write to a memory store.
@@ -33,13 +36,18 @@ public:
     std::unique_ptr<queue::DeadLetters> open_dead_letters() override {
         return std::make_unique<queue::RedisDeadLetters>(client_, *store_);
     }
+    std::unique_ptr<queue::Jobs> open_jobs() override {
+        return std::make_unique<queue::RedisJobs>(
+            client_, *store_, std::set<std::string, std::less<>>{}
+        );
+    }
     void stage(const Job& job) override {
         queue::StagedJob staged;
         staged.jid = job.jid;
         staged.queue = job.queue;
         staged.kind = job.kind;
         staged.args = job.args;
-        staged.key_id = 7;
+        staged.key_id = job.key_id;
         staged.created_at = clock.now();
         if (job.due_in > 0ms) return schedule(staged, clock.now() + job.due_in);
         const auto report = queue::RedisPusher{client_}.push(std::span{&staged, 1});
@@ -75,6 +83,7 @@ std::vector<QueueKind> redis_kinds() {
         {"sidekiq8", [] { return std::make_unique<RedisWorld>(SidekiqTimes::milliseconds); }}};
 }
 PAWL_ON_QUEUES_WITH_LIMITS(Redis, redis_kinds());
+PAWL_ON_QUEUES_WITH_JOBS(Redis, redis_kinds());
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // A member of a Sidekiq list, which any program may have written. Every member is read as a job or
-// dead_lettered, byte for byte if it is not a job; a failure, a call and a merge keep the other
-// bytes unchanged; payloads that we write, we can read.
+// dead_lettered, byte for byte if it is not a job; a failure, a call, a merge and a cancellation
+// keep the other bytes unchanged; payloads that we write, we can read.
 //
 // The input is a payload. Text after a line "&" is an error text.
 
@@ -53,7 +53,9 @@ void check_letter(std::string_view payload) {
     PAWL_ASSERT(!letter.jid.empty() && !letter.queue.empty());
     PAWL_ASSERT(letter.failures >= 0);
     PAWL_ASSERT(json::items_of(letter.history).has_value());
-    PAWL_ASSERT(letter.error_kind == base::error_kind(letter.error));
+    PAWL_ASSERT(
+        letter.error_kind == base::error_kind(letter.error) || letter.error_kind == "cancelled"
+    );
     for (const auto& at :
          {std::optional{letter.created_at},
           letter.called_at,
@@ -62,12 +64,22 @@ void check_letter(std::string_view payload) {
         if (at) PAWL_ASSERT(base::time_from_text(base::time_text(*at)) == at);
 }
 
+// Text for `pawl jobs`.
+void check_listed(std::string_view payload) {
+    const auto claimed = sidekiq::claimed_job_of(payload, unsaid);
+    const auto listed = sidekiq::listed_job_of(payload, unsaid.queue);
+    PAWL_ASSERT(listed.id == claimed.raw.jid && sidekiq::jid_of(payload) == listed.id);
+    PAWL_ASSERT(listed.kind == claimed.kind && listed.args == claimed.raw.args);
+    PAWL_ASSERT(is_job(claimed) || !listed.damaged.problem.empty());
+}
+
 void check_no_job(std::string_view payload, std::string_view error) {
     const auto times = redis::SidekiqTimes::seconds;
     PAWL_ASSERT(sidekiq::claimed_job_of(payload, unsaid).raw.args == payload);
     PAWL_ASSERT(sidekiq::with_failure(payload, error, now, times) == payload);
     PAWL_ASSERT(sidekiq::with_call(payload, now, times) == payload);
     PAWL_ASSERT(sidekiq::with_merge(payload, {"ann", now, true}, times) == payload);
+    PAWL_ASSERT(sidekiq::with_cancel(payload, {"ann", error, now}) == payload);
     PAWL_ASSERT(sidekiq::with_queue(payload, "default") == payload);
 }
 
@@ -101,6 +113,17 @@ std::string check_failure(
     return failed;
 }
 
+void check_cancel(std::string_view payload, std::string_view reason) {
+    const auto before = sidekiq::claimed_job_of(payload, unsaid);
+    const auto cancelled = sidekiq::with_cancel(payload, {"ann", reason, now});
+    const auto after = sidekiq::claimed_job_of(cancelled, unsaid);
+    check_same_job(before, after);
+    PAWL_ASSERT(without_ours(cancelled) == without_ours(payload));
+    PAWL_ASSERT(after.failures == before.failures && after.called_at == before.called_at);
+    PAWL_ASSERT(after.raw.last_failed_at == before.raw.last_failed_at);
+    PAWL_ASSERT(sidekiq::letter_of(cancelled, unsaid).error_kind == "cancelled");
+}
+
 // Runs a job: taken, called, failed, failed again, dead, merged.
 void check_job(std::string_view payload, std::string_view error) {
     const auto times = fuzz::Dice{payload}.below(2) == 0 ? redis::SidekiqTimes::seconds
@@ -111,6 +134,7 @@ void check_job(std::string_view payload, std::string_view error) {
     check_same_job(first, sidekiq::claimed_job_of(queued, {"", now}));
     const auto called = sidekiq::with_call(queued, now, times);
     PAWL_ASSERT(sidekiq::claimed_job_of(called, unsaid).called_at == now);
+    check_cancel(called, error);
     const auto failed = check_failure(called, error, times);
     const auto twice = check_failure(failed, "again", times);
     const auto merged = sidekiq::with_merge(twice, {"ann", now, true}, times);
@@ -170,6 +194,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     PAWL_ASSERT(job.held == payload && !job.raw.jid.empty() && job.queue == unsaid.queue);
     PAWL_ASSERT(job.failures >= 0 && job.raw.attempt == job.failures + 1);
     check_letter(payload);
+    check_listed(payload);
     if (is_job(job))
         check_job(payload, error);
     else

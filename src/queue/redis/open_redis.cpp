@@ -2,6 +2,7 @@
 
 #include "src/queue/redis/queue_depth.hpp"
 #include "src/queue/redis/redis_dead_letters.hpp"
+#include "src/queue/redis/redis_jobs.hpp"
 #include "src/queue/redis/redis_pusher.hpp"
 #include "src/queue/redis/redis_queue.hpp"
 #include "src/queue/redis/scripts.hpp"
@@ -35,6 +36,9 @@ OpenQueue open_redis(const QueueSetting& setting, store::Store& store, base::OnW
     };
     open.pusher = std::make_unique<RedisPusher>(*client);
     open.dead_letters = std::make_unique<RedisDeadLetters>(*client, store);
+    open.jobs = [&on = *client, &store](const auto& names) {
+        return std::make_unique<RedisJobs>(on, store, names);
+    };
     open.waiting = [client](const auto& names) { return sidekiq::waiting(*client, names); };
     return open;
 }

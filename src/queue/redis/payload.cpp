@@ -22,6 +22,7 @@ using json::Members;
 constexpr std::size_t payload_max = std::size_t{8} << 20U;  // A larger job would stall all others.
 constexpr std::size_t history_last = 20;                    // Besides the first entry.
 constexpr std::string_view our_error_class = "PawlError";
+constexpr std::string_view cancelled_class = "PawlCancelled";
 constexpr std::string_view no_queue = "default";
 constexpr std::int64_t ms_max = 253'402'300'799'999;  // 9999-12-31T23:59:59.999Z
 
@@ -58,6 +59,10 @@ std::optional<Members> job_of(std::string_view payload) {
     return members;
 }
 
+std::string derived_jid(std::string_view payload) {
+    return json::hex(json::sha256(payload)).substr(0, 24);
+}
+
 std::string args_of(const Members& job) {
     const auto args = job.find("args");
     if (!args) return "[]";
@@ -79,12 +84,14 @@ int failures_of(const Members& job) {
 std::optional<std::string> error_of(const Members& job) {
     auto message = text_at(job, "error_message");
     const auto of_class = text_at(job, "error_class");
-    if (!of_class || of_class == our_error_class) return message;
+    if (!of_class || of_class == our_error_class || of_class == cancelled_class) return message;
     return *of_class + ": " + message.value_or("");
 }
 
-// The part that ClaimedJob and DeadLetter share.
+// The part that ClaimedJob, DeadLetter and ListedJob share.
 struct Known {
+    bool is_job{};
+    bool is_cancelled{};
     std::string jid;
     std::string queue;
     std::string kind;
@@ -105,13 +112,15 @@ Known known_of(std::string_view payload, const PayloadDefaults& defaults) {
     known.created_at = defaults.at;
     const auto job = job_of(payload);
     if (!job) {
-        known.jid = json::hex(json::sha256(payload)).substr(0, 24);
+        known.jid = derived_jid(payload);
         known.args = payload;
         const auto members = json::members_of(payload);
         if (members && defaults.queue.empty())
             known.queue = text_at(*members, "queue").value_or(known.queue);
         return known;
     }
+    known.is_job = true;
+    known.is_cancelled = text_at(*job, "error_class") == cancelled_class;
     known.jid = *text_at(*job, "jid");
     known.kind = *text_at(*job, "class");
     if (defaults.queue.empty()) known.queue = text_at(*job, "queue").value_or(known.queue);
@@ -212,7 +221,7 @@ DeadLetter letter_of(std::string_view payload, const PayloadDefaults& defaults) 
     letter.args = std::move(known.args);
     letter.failures = known.failures;
     letter.error = known.error.value_or("");
-    letter.error_kind = base::error_kind(letter.error);
+    letter.error_kind = known.is_cancelled ? "cancelled" : base::error_kind(letter.error);
     letter.history = std::move(known.history);
     letter.called_at = known.called_at;
     letter.key_id = known.key_id;
@@ -220,6 +229,34 @@ DeadLetter letter_of(std::string_view payload, const PayloadDefaults& defaults) 
     letter.first_failed_at = known.first_failed_at;
     letter.last_failed_at = known.last_failed_at;
     return letter;
+}
+
+ListedJob listed_job_of(std::string_view payload, std::string_view queue) {
+    auto known = known_of(payload, {queue, TimePoint{}});
+    ListedJob job;
+    job.jid = std::move(known.jid);
+    job.id = job.jid;
+    job.queue = std::move(known.queue);
+    job.kind = std::move(known.kind);
+    job.args = std::move(known.args);
+    job.failures = known.failures;
+    job.called_at = known.called_at;
+    job.key_id = known.key_id;
+    job.created_at = known.created_at;
+    job.first_failed_at = known.first_failed_at;
+    job.last_failed_at = known.last_failed_at;
+    job.error = std::move(known.error);
+    job.history = std::move(known.history);
+    if (!known.is_job)
+        job.damaged = {"it is no JSON object with a class and a jid", {"kind", "created_at"}};
+    else if (known.created_at == TimePoint{})
+        job.damaged = {"it has no created_at", {"created_at"}};
+    return job;
+}
+
+std::string jid_of(std::string_view payload) {
+    const auto job = job_of(payload);
+    return job ? *text_at(*job, "jid") : derived_jid(payload);
 }
 
 std::variant<std::string, RefusedJob> payload_of(
@@ -286,6 +323,19 @@ std::string with_merge(std::string_view payload, const Merge& merge, SidekiqTime
     if (merge.forget_call) job->erase("pawl_called_at");
     job->set("enqueued_at", time_number(merge.now, times));
     remember(*job, entry_of(merge.now, "merged_by", base::sanitized_error(merge.by)));
+    return job->text();
+}
+
+std::string with_cancel(std::string_view payload, const Cancel& cancel) {
+    auto job = job_of(payload);
+    if (!job) return std::string{payload};
+    const auto by = base::sanitized_error(cancel.by);
+    const auto text =
+        base::sanitized_error("cancelled by " + by + ": " + std::string{cancel.reason});
+    job->set("error_message", json::literal_of(text));
+    job->set("error_class", json::literal_of(cancelled_class));
+    job->erase("error_backtrace");
+    remember(*job, entry_of(cancel.now, "cancelled_by", by));
     return job->text();
 }
 

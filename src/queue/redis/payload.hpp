@@ -1,6 +1,7 @@
 #pragma once
 
 #include "src/queue/dead_letters.hpp"
+#include "src/queue/jobs.hpp"
 #include "src/queue/pusher.hpp"
 #include "src/queue/queue.hpp"
 #include "src/redis/options.hpp"
@@ -18,7 +19,8 @@
 // After a failure also retry_count (0 after the first), failed_at (the first), retried_at (the
 // last, from the second on), error_message, error_class. Pawl's own, ignored by Ruby: pawl_key (id
 // of the request that staged it), pawl_called_at (first call to the outside), pawl_history
-// (failures and merges), pawl_args_text (args holds one text that is not JSON).
+// (failures, merges and a cancellation), pawl_args_text (args holds one text that is not JSON). The
+// error_class of a cancelled job is PawlCancelled.
 //
 // A single argument is the job's argument itself, as Pawl's jobs have; otherwise the list is. A
 // payload that is not JSON, or has no class or jid, is claimed, dead-lettered, listed and merged
@@ -38,6 +40,11 @@ ClaimedJob claimed_job_of(std::string_view payload, const PayloadDefaults& defau
 // Without id and died_at, which come from its place.
 DeadLetter letter_of(std::string_view payload, const PayloadDefaults& defaults);
 
+// Without state, tries and the times that come from its place; its id is its jid. A payload that is
+// not a job, or lacks a time, is marked as damaged.
+ListedJob listed_job_of(std::string_view payload, std::string_view queue);
+std::string jid_of(std::string_view payload);
+
 // The payload, or why Redis will never accept the job.
 std::variant<std::string, RefusedJob> payload_of(
     const StagedJob& job, TimePoint now, SidekiqTimes times
@@ -56,6 +63,13 @@ struct Merge {
     bool forget_call{};  // The next call counts as a first one.
 };
 std::string with_merge(std::string_view payload, const Merge& merge, SidekiqTimes times);
+struct Cancel {
+    std::string_view by;
+    std::string_view reason;
+    TimePoint now{};
+};
+// Counts no failure: the tries stay as they are.
+std::string with_cancel(std::string_view payload, const Cancel& cancel);
 
 // Times as JSON numbers. With a fraction or exponent: seconds; whole: milliseconds. nullopt: not a
 // time of the years 1970 to 9999.

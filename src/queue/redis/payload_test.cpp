@@ -221,6 +221,31 @@ TEST(RedisPayloadTest, a_merge_resets_the_tries_and_forgets_a_call_only_if_told)
     EXPECT_THAT(merged.held, HasSubstr(R"("merged_by":"ann")"));
 }
 
+TEST(RedisPayloadTest, a_cancellation_is_an_error_of_its_own_kind_and_no_failure) {
+    const auto failed = with_failure(with_args("[]"), "e", now, seconds);
+
+    const auto cancelled = with_cancel(failed, {"ann", "no need \xFF", now + 1s});
+
+    const auto letter = letter_of(cancelled, {"", now});
+    EXPECT_EQ(letter.failures, 1);
+    EXPECT_EQ(letter.last_failed_at, now);
+    EXPECT_EQ(letter.error, "cancelled by ann: no need ?");
+    EXPECT_EQ(letter.error_kind, "cancelled");
+    EXPECT_THAT(letter.history, HasSubstr(R"("cancelled_by":"ann"}])"));
+    const auto again = letter_of(with_failure(cancelled, "e 7", now, seconds), {"", now});
+    EXPECT_EQ(again.error_kind, "e #") << "after a merge";
+    EXPECT_EQ(with_cancel("not json", {"ann", "r", now}), "not json");
+}
+
+TEST(RedisPayloadTest, a_listed_job_without_a_time_is_marked) {
+    const auto job = listed_job_of(with_args("[]"), "mails");
+    EXPECT_EQ(job.id, "j");
+    EXPECT_EQ(job.queue, "mails");
+    EXPECT_THAT(job.damaged.columns, ::testing::ElementsAre("created_at"));
+    EXPECT_EQ(listed_job_of(pushed(staged()), "").damaged.problem, "");
+    EXPECT_EQ(listed_job_of(pushed(staged()), "").queue, "mails");
+}
+
 TEST(RedisPayloadTest, history_keeps_the_first_and_the_last_twenty_entries) {
     auto payload = with_args("[]");
     for (int i = 1; i <= 40; ++i)

@@ -18,15 +18,22 @@ std::int64_t count_of(redis::Client& client, const redis::Reply& reply) {
 
 }  // namespace
 
+std::set<std::string, std::less<>> known_queues(
+    redis::Client& client, std::set<std::string, std::less<>> own
+) {
+    const auto queues = client.ask(
+        "redis queues", {"SMEMBERS", "queues"}, redis::Access::read, redis::Shape::texts
+    );
+    for (const auto& name : queues.items)
+        if (own.size() < queues_max) own.insert(name.text);
+    return own;
+}
+
 std::vector<QueueDepth> waiting(
     redis::Client& client, const std::set<std::string, std::less<>>& own
 ) {
     constexpr auto read = redis::Access::read;
-    auto names = own;
-    const auto queues =
-        client.ask("redis queues", {"SMEMBERS", "queues"}, read, redis::Shape::texts);
-    for (const auto& name : queues.items)
-        if (names.size() < queues_max) names.insert(name.text);
+    const auto names = known_queues(client, own);
     std::vector<redis::Command> commands{{"ZCARD", "schedule"}, {"ZCARD", "retry"}};
     for (const auto& name : names) {
         commands.push_back({"LLEN", "queue:" + name});

@@ -10,6 +10,11 @@
 
 namespace pawl::queue::sidekiq {
 
+// The names of queues: those of `own`, and up to a thousand that Redis knows. Throws StoreError.
+std::set<std::string, std::less<>> known_queues(
+    redis::Client& client, std::set<std::string, std::less<>> own
+);
+
 // The queues that Redis knows, and those of `own` in any case. Delayed jobs of all queues are in
 // two common sets, which get entries of their own if they are not empty. Throws StoreError.
 std::vector<QueueDepth> waiting(

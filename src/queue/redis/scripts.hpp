@@ -55,6 +55,74 @@ redis.call('ZREM', KEYS[1], ARGV[2])
 return 1
 )"};
 
+// KEYS: dead. ARGV: now, and for each job: "work", "set" or "list", the key, its leases and token
+// (work only), its bytes there, and its dead form. Returns for each 1 if it was there and is dead
+// now, 0 if it was not: it has moved, ended or changed. Each death gets a microsecond of its own.
+// All copies with the same bytes leave a list: they are one job.
+inline constexpr Script cancel{
+    "redis cancel",
+    R"(
+local at
+if ARGV[1] ~= '' then
+  at = tonumber(ARGV[1]) * 1000
+else
+  local time = redis.call('TIME')
+  at = tonumber(time[1]) * 1000000 + tonumber(time[2])
+end
+local function seconds(micros) return string.format('%.6f', micros / 1000000) end
+local last_at = at + 999
+local last = redis.call('ZREVRANGEBYSCORE', KEYS[1], seconds(last_at), seconds(at), 'WITHSCORES',
+                        'LIMIT', 0, 1)
+if last[2] then at = math.min(math.floor(tonumber(last[2]) * 1000000 + 0.5) + 1, last_at) end
+local done = {}
+for i = 2, #ARGV, 6 do
+  local place, key, leases, token = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
+  local job, dead = ARGV[i + 4], ARGV[i + 5]
+  local there = true
+  if place == 'work' then there = redis.call('HGET', key, token) == job end
+  if place == 'set' then there = redis.call('ZSCORE', key, job) end
+  if there then
+    local is_new = redis.call('ZADD', KEYS[1], 'NX', seconds(at), dead) == 1
+    if place == 'work' then
+      redis.call('HDEL', key, token)
+      redis.call('ZREM', leases, token)
+    elseif place == 'set' then
+      redis.call('ZREM', key, job)
+    elseif redis.call('LREM', key, 0, job) == 0 then
+      there = false
+      if is_new then redis.call('ZREM', KEYS[1], dead) end
+    end
+  end
+  if there then at = math.min(at + 1, last_at) end
+  done[#done + 1] = there and 1 or 0
+end
+return done
+)",
+    redis::Shape::integers};
+
+// ARGV: now, and for each job: schedule or retry, and its bytes there. Returns for each 1 if it
+// waited for a later time, and is due now.
+inline constexpr Script due_now{
+    "redis due_now",
+    R"(
+local now = tonumber(ARGV[1])
+if not now then
+  local time = redis.call('TIME')
+  now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local done = {}
+for i = 2, #ARGV, 2 do
+  local score = redis.call('ZSCORE', ARGV[i], ARGV[i + 1])
+  local waits = score and tonumber(score) > now / 1000
+  if waits then
+    redis.call('ZADD', ARGV[i], 'XX', string.format('%.3f', now / 1000), ARGV[i + 1])
+  end
+  done[#done + 1] = waits and 1 or 0
+end
+return done
+)",
+    redis::Shape::integers};
+
 // KEYS: leases, work. ARGV: token, job (empty: unchanged). Returns 0 if the lease was lost.
 inline constexpr Script call{"redis call", R"(
 if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
@@ -287,7 +355,18 @@ return {string.format('%.0f', now), taken, string.format('%.0f', wait)}
     redis::Shape::time_pairs_time};
 
 inline constexpr std::array all{
-    dead_letter, call, finish, merge, purge, push, reschedule, renew, rescue, take};
+    dead_letter,
+    call,
+    cancel,
+    due_now,
+    finish,
+    merge,
+    purge,
+    push,
+    reschedule,
+    renew,
+    rescue,
+    take};
 
 }  // namespace scripts
 
