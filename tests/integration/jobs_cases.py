@@ -76,33 +76,56 @@ def a_silent_mail_server_stops_no_other_jobs(settings):
         check(world.count('pawl_jobs', "kind = 'send_receipt'") > 40, 'the receipts still wait')
 
 
-def people_see_and_steer_jobs(settings):
+def people_see_and_steer_jobs(settings, queue):
     """A cancelled handler stops long before its time-out; the job is a dead letter that can come back."""
-    with SilentServer() as silent, World(settings.bin, ['--smtp-url', f'smtp://127.0.0.1:{silent.port}']) as world:
+    with SilentServer() as silent, World(settings.bin, ['--smtp-url', f'smtp://127.0.0.1:{silent.port}'], queue=queue) as world:
         world.start_server()
+        where = ('--database', world.url, *world.queue.options)
 
         def jobs(*words):
-            return json.loads(world.rides_command('jobs', *words, '--database', world.url, '--json').stdout)
+            return json.loads(world.rides_command('jobs', *words, *where, '--json').stdout)
+
+        def running():
+            return jobs('list', '--state', 'running', '--kind', 'send_receipt')
 
         check_equal(world.phone().book('k').status, 201, 'the ride')
-        wait_until('the receipt to run', lambda: [job['kind'] for job in jobs('list', '--state', 'running')] == ['send_receipt'])
+        wait_until('the receipt to run', lambda: [job['kind'] for job in jobs('list')] == ['send_receipt'] and running())
         job = jobs('list')[0]
         for name, count in (('default', 1), ('mails', 0)):   # --queue is the service's, and was taken for it.
             check_equal(len(jobs('list', '--queue-name', name)), count, f'jobs of {name}')
-            listed = world.rides_command('dlq', 'list', '--queue-name', name, '--database', world.url, '--json').stdout
+            listed = world.rides_command('dlq', 'list', '--queue-name', name, *where, '--json').stdout
             check_equal(json.loads(listed), [], f'dead letters of {name}')
-        check_equal(jobs('show', job['id'])['args']['email'], 'jane@example.com', 'its arguments')
-        refused = world.rides_command('jobs', 'cancel', '--kind', 'send_receipt', '--database', world.url, check_status=2)
+        shown = jobs('show', job['id'])
+        check_equal((shown['args']['email'], shown['state'], shown['tries']), ('jane@example.com', 'running', 1), 'its details')
+        refused = world.rides_command('jobs', 'cancel', '--kind', 'send_receipt', *where, check_status=2)
         check('--reason' in refused.stderr, refused.stderr)
         began = time.monotonic()
         check_equal(jobs('cancel', job['id'], '--reason', 'a test'), {'cancelled': 1, 'running': 1, 'gone': 0}, 'cancelled')
         wait_until('the handler to stop', lambda: '"job_stopped"' in world.log())
         check(time.monotonic() - began < 4 * SLOW, 'long before the 5 s of a mail')
-        check_equal((jobs('list'), world.count('pawl_dead_jobs', "error_kind = 'cancelled'")), ([], 1), 'jobs, cancelled jobs')
-        world.rides_command('dlq', 'merge', job['id'], '--reason', 'a test', '--database', world.url)
+        check_equal(jobs('list'), [], 'jobs')
+        letters = world.queue.letters()
+        check_equal([(letter['jid'], letter['error_kind']) for letter in letters], [(shown['jid'], 'cancelled')], 'dead letters')
+        check_equal(world.count('pawl_audit_log', "action = 'cancel' AND detail LIKE '%a test%'"), 1, 'audit entries')
+        gone = world.rides_command('jobs', 'cancel', job['id'], '--reason', 'a test', *where, check_status=1)
+        check('none of these jobs is there' in gone.stderr, gone.stderr)
+        world.rides_command('dlq', 'merge', letters[0]['id'], '--reason', 'a test', *where)
         wait_until('it to wait for its next try', lambda: jobs('list', '--state', 'retrying') != [])
         check_equal(jobs('retry', job['id'], '--reason', 'a test'), {'due': 1, 'left': 0}, 'tried again at once')
-        wait_until('it to run', lambda: jobs('list', '--state', 'running') != [])
+        wait_until('it to run', running)
+        left = world.rides_command('jobs', 'retry', job['id'], '--reason', 'a test', *where, check_status=1)
+        check('running' in left.stderr, left.stderr)
+
+
+def kafka_has_no_single_jobs(settings):
+    """The commands say so without a connection, and what to use instead."""
+    with World(settings.bin) as world:
+        where = ('--database', world.url, '--queue', 'kafka://127.0.0.1:1')
+        world.rides_command('migrate', '--database', world.url)
+        for words in (['list'], ['show', '1'], ['cancel', '1', '--reason', 'a test'], ['retry', '--all', '--reason', 'a test']):
+            refused = world.rides_command('jobs', *words, *where, check_status=1).stderr
+            check('Kafka can neither search nor change single jobs' in refused and '`queues pause`' in refused, refused)
+        check_equal(world.rides_command('jobs', 'list', '--in-database', *where, '--json').stdout, '[]\n', 'jobs in the database')
 
 
 def a_clean_stop_loses_nothing(settings):
@@ -122,12 +145,14 @@ def a_clean_stop_loses_nothing(settings):
 
 
 def cases(settings):
-    return [('jobs: ' + name, lambda run=run: run(settings)) for name, run in {
+    found = [(f'jobs: people see and steer jobs, {queue}', lambda queue=queue: people_see_and_steer_jobs(settings, queue))
+             for queue in ('embedded', 'redis')]
+    return found + [('jobs: ' + name, lambda run=run: run(settings)) for name, run in {
         'the provider hangs for a moment': mail_server_is_down,
         'a refused mail is a dead letter, once': refused_mails_die_once,
         'a mail that is put off comes later': put_off_mails_come_later,
         'a mail that is never acknowledged is tried as often as said': never_answered_mails_are_given_up,
         'a silent mail server stops no other jobs': a_silent_mail_server_stops_no_other_jobs,
-        'people see and steer jobs': people_see_and_steer_jobs,
+        'Kafka has no single jobs': kafka_has_no_single_jobs,
         'SIGTERM under load loses nothing': a_clean_stop_loses_nothing,
     }.items()]
