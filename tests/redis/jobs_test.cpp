@@ -108,6 +108,31 @@ TEST_F(RedisJobsTest, a_job_of_ruby_keeps_its_members) {
     EXPECT_THAT(dead, HasSubstr(R"("error_class":"PawlCancelled")"));
 }
 
+TEST_F(RedisJobsTest, a_merged_job_returns_to_the_queue_that_it_was_cancelled_in) {
+    server.ask({"LPUSH", "queue:own", R"({"class":"C","jid":"j","queue":"another"})"});
+    EXPECT_EQ(jobs.find("j")->queue, "own");
+    EXPECT_EQ(jobs.cancel(Texts{"j"}, act).cancelled, 1);
+    const auto letter = letters.page({}, "", 1).at(0);
+    EXPECT_EQ(letter.queue, "own");
+
+    EXPECT_EQ(letters.merge(Texts{letter.id}, act, std::nullopt).done, 1);
+
+    EXPECT_EQ(server.ask({"LLEN", "queue:own"}).integer, 1);
+}
+
+TEST_F(RedisJobsTest, each_cancelled_job_has_a_time_of_death_of_its_own) {
+    for (const auto* jid : {"a", "b", "c"}) push(client, staged(jid));
+    EXPECT_EQ(jobs.cancel(Texts{"a", "b"}, act).cancelled, 2);
+    EXPECT_EQ(jobs.cancel(Texts{"c"}, act).cancelled, 1);
+
+    std::set<std::string> scores;
+    const auto dead = server.ask({"ZRANGE", "dead", "0", "-1", "WITHSCORES"});
+    for (std::size_t i = 1; i < dead.items.size(); i += 2) scores.insert(dead.items[i].text);
+
+    EXPECT_THAT(scores, SizeIs(3));
+    EXPECT_EQ(letters.page({}, "", 10).back().jid, "c");
+}
+
 TEST_F(RedisJobsTest, copies_of_a_job_are_one_and_all_are_cancelled) {
     push(client, staged("twin"));
     const auto held = queue.claim(1, 30s).at(0);
@@ -209,6 +234,20 @@ TEST_F(RedisJobsTest, a_retry_that_dies_is_in_the_audit_and_can_be_done_again) {
     EXPECT_EQ(jobs.retry_now(Texts{"j"}, act).due, 1);
 
     EXPECT_THAT(queue.claim(1, 30s), SizeIs(1));
+}
+
+TEST_F(RedisJobsTest, a_job_that_becomes_due_between_read_and_retry_is_left) {
+    push(client, staged("j"));
+    EXPECT_TRUE(queue.reschedule(queue.claim(1, 30s).at(0), 1h, "e"));
+    core::on_fault_point([&](std::string_view name) {
+        if (name == "redis.retry.before") clock.advance(2h);
+    });
+
+    const auto done = jobs.retry_now(Texts{"j"}, act);
+
+    EXPECT_EQ(done.due, 0);
+    EXPECT_EQ(done.left, 1);
+    EXPECT_THAT(listed({.state = "due"}), ElementsAre("j"));
 }
 
 TEST_F(RedisJobsTest, a_cancel_that_fails_midway_loses_no_job) {
