@@ -101,7 +101,8 @@ class Canaries:
         self.world.start_provider()
         wait_until('the ride', lambda: self.book((201, 409, 503), c.kept_key).status == 201)
         self.book((500, 502, 503), 'unsure', 'test_unsure')
-        self.book((500, 502, 503), 'unsure', 'test_unsure')
+        # On a busy machine the completer may be at it: 409.
+        wait_until('a repeat', lambda: self.book((409, 500, 502, 503), 'unsure', 'test_unsure').status != 409)
         wait_until('the attention list', lambda: self.world.count('pawl_attention'))
         self.book(201, c.dead_key, 'test_mailbox')
         wait_until('the dead letter', self.world.queue.dead)
