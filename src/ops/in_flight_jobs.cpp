@@ -25,7 +25,7 @@ void InFlightJobs::add(std::vector<queue::ClaimedJob> jobs, core::Moment asked_a
     const auto now = clock_.steady();
     const std::lock_guard lock{mutex_};
     for (auto& job : jobs) {
-        held_.insert_or_assign(job.id, Held{job, std::nullopt, {}});
+        held_.insert_or_assign(job.id, Held{.job = job, .since = now});
         waiting_.push_back({{std::move(job), asked_at}, now});
     }
 }
@@ -95,8 +95,11 @@ std::stop_token InFlightJobs::begin(
         const auto now = clock_.steady();
         const auto stop_at = now + timeout;
         const std::lock_guard lock{mutex_};
-        const auto at = held_.insert_or_assign(job.id, Held{job, std::stop_source{}, now, stop_at});
-        auto& stop = *at.first->second.stop;
+        auto& held = held_.try_emplace(job.id, Held{.since = now}).first->second;
+        held.job = job;
+        held.began = now;
+        held.stop_at = stop_at;
+        auto& stop = held.stop.emplace();
         if (all_stop_) stop.request_stop();
         token = stop.get_token();
         sooner = stop_at < std::exchange(soonest_, std::min(soonest_, stop_at));
@@ -111,10 +114,12 @@ void InFlightJobs::leave(const std::string& id, std::int64_t claim) {
     if (at != held_.end() && at->second.job.claim == claim) held_.erase(at);
 }
 
-std::vector<queue::ClaimedJob> InFlightJobs::all() {
+std::vector<queue::ClaimedJob> InFlightJobs::held_for(std::chrono::milliseconds age) {
     std::vector<queue::ClaimedJob> jobs;
+    const auto since = clock_.steady() - age;
     const std::lock_guard lock{mutex_};
-    for (const auto& [id, held] : held_) jobs.push_back(held.job);
+    for (const auto& [id, held] : held_)
+        if (held.since <= since) jobs.push_back(held.job);
     return jobs;
 }
 

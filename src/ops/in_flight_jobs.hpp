@@ -72,7 +72,8 @@ public:
     // No effect if the job was lost and is held here again under another claim.
     void leave(const std::string& id, std::int64_t claim);
 
-    std::vector<queue::ClaimedJob> all();  // All held jobs, to renew their leases.
+    // Those claimed so long ago.
+    std::vector<queue::ClaimedJob> held_for(std::chrono::milliseconds age);
     // Those whose handlers have run for `age` and were not stopped.
     std::vector<queue::ClaimedJob> running_for(std::chrono::milliseconds age);
     // Stops the job's handler. False if it does not run here, or under another claim.
@@ -98,8 +99,9 @@ public:
 
 private:
     struct Held {
-        queue::ClaimedJob job;
-        std::optional<std::stop_source> stop;  // While its handler runs.
+        queue::ClaimedJob job{};
+        Steady since{};                          // When it was claimed.
+        std::optional<std::stop_source> stop{};  // While its handler runs.
         Steady began{};
         Steady stop_at{};
     };

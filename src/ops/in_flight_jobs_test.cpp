@@ -46,7 +46,7 @@ protected:
     }
     Ids all() {
         Ids ids;
-        for (const auto& held : in_flight.all()) ids.push_back(held.id);
+        for (const auto& held : in_flight.held_for(0ms)) ids.push_back(held.id);
         std::sort(ids.begin(), ids.end());
         return ids;
     }

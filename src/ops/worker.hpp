@@ -32,7 +32,7 @@ struct WorkerOptions {
     int claim_max{256};  // Jobs per claim if they finish fast; otherwise one for each thread.
     // Claims jobs for free threads only: those that are claimed count in the queue's limits.
     bool limited{false};
-    int together_max{64};  // Jobs in the store at once per thread, each in a transaction.
+    int together_max{32};  // Jobs in the store at once per thread, each in a transaction.
     std::chrono::milliseconds lease{60s};
     // A handler's Call is asked to stop after this, unless its kind has a time-out of its own; less
     // than the lease.

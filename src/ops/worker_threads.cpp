@@ -16,6 +16,8 @@ namespace {
 
 // How often to look for cancelled jobs whose handlers make a call.
 constexpr std::chrono::seconds look_for_lost_every{1};
+// Jobs that others wait for so long behind here are given back: other servers may be free.
+constexpr std::chrono::seconds longest_wait_here{1};
 
 }  // namespace
 
@@ -128,6 +130,7 @@ int Worker::work_some() {
         if (next.more) ++wakes_;
     }
     if (next.more) woken_.notify_one();
+    if (next.longest_wait > longest_wait_here) run_round("worker", [this] { release(); });
     WorkReport report;
     work_all(next.jobs, report);
     return report.worked();
@@ -152,13 +155,14 @@ void Worker::run(const std::stop_token& stop) {
     run_round("worker", [this] { release(); });
 }
 
-// Other servers get these jobs at once, and not only after the lease.
+// Other servers get the jobs that wait here at once, and not only after the lease.
 void Worker::release() {
-    for (const auto& job : in_flight_.release()) queue_.reschedule(job, {}, std::nullopt);
+    queue_.release(in_flight_.release());
 }
 
 void Worker::rescue_once() {
-    for (const auto& job : in_flight_.all()) queue_.renew(job, options_.lease);
+    for (const auto& job : in_flight_.held_for(options_.lease / 6))
+        queue_.renew(job, options_.lease);
     if (options_.jobs.failures_min) return;  // The worker of first tries rescues all.
     const int rescued = queue_.rescue(options_.lease);
     if (rescued > 0) log::info("rescuer", {{"rescued", std::to_string(rescued)}});

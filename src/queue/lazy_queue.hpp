@@ -39,6 +39,7 @@ public:
     ) override {
         return queue().reschedule(job, wait, error);
     }
+    void release(const std::vector<ClaimedJob>& jobs) override { queue().release(jobs); }
     bool dead_letter(const ClaimedJob& job, const std::string& error) override {
         return queue().dead_letter(job, error);
     }

@@ -83,6 +83,11 @@ public:
         std::chrono::milliseconds wait,
         const std::optional<std::string>& error
     ) = 0;
+    // Gives jobs back that were claimed and not begun: they are due at once. Leaves those whose
+    // lease was lost.
+    virtual void release(const std::vector<ClaimedJob>& jobs) {
+        for (const auto& job : jobs) reschedule(job, {}, std::nullopt);
+    }
     // Moves the job to the dead letters.
     virtual bool dead_letter(const ClaimedJob& job, const std::string& error) = 0;
     // Called before the first call to the outside under the job's key; sets job.called_at.

@@ -55,6 +55,19 @@ TEST_P(QueueTest, at_most_the_limit_is_claimed_and_the_longest_due_first) {
     EXPECT_EQ(jids(queue->claim(2, 30s)), Jids{"third"});
 }
 
+TEST_P(QueueTest, released_jobs_are_due_at_once_and_those_of_others_are_left) {
+    for (const auto* jid : {"a", "b", "c"}) stage(jid);
+    const auto jobs = queue->claim(3, 30s);
+    ASSERT_EQ(jobs.size(), 3);
+    EXPECT_TRUE(queue->finish(jobs[2]));
+
+    queue->release(jobs);
+
+    auto again = jids(queue->claim(10, 30s));
+    std::ranges::sort(again);
+    EXPECT_EQ(again, (Jids{jobs[0].raw.jid, jobs[1].raw.jid}));
+}
+
 TEST_P(QueueTest, a_queue_claims_only_its_own_jobs) {
     stage(QueueWorld::Job{.jid = "elsewhere", .queue = "mails"});
 

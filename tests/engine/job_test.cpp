@@ -149,6 +149,39 @@ TEST_F(JobTest, a_worker_that_ends_puts_back_claimed_jobs_that_did_not_begin) {
     EXPECT_EQ(world.count("pawl_jobs"), jobs - begun);
 }
 
+// A kind that becomes slow must not hold the jobs that were claimed while it was fast.
+TEST_F(JobTest, jobs_that_waited_behind_a_slow_one_are_given_back) {
+    std::atomic<int> begun{0};
+    Gate slow;
+    Gate go_on;
+    Gate next;
+    Gate end;
+    handle(NoteInCall{[&](KeyedCall&, const Job<Note>&) -> JobResult {
+        const int n = ++begun;
+        if (n == 50) {
+            slow.open();
+            go_on.wait();
+        } else if (n == 51) {
+            next.open();
+            end.wait();
+        }
+        return done;
+    }});
+    for (int n = 0; n < 300; ++n) stage();
+
+    std::jthread thread{[&](const std::stop_token& stop) { one.run(stop); }};
+    slow.wait();
+    EXPECT_GT(world.count("pawl_jobs WHERE state = 'running'"), 2);
+    std::this_thread::sleep_for(1100ms);
+    go_on.open();
+    next.wait();
+
+    EXPECT_EQ(world.count("pawl_jobs WHERE state = 'running'"), 1);
+    one.stop_claiming();
+    thread.request_stop();
+    end.open();
+}
+
 // Whatever a handler throws, the worker goes on.
 TEST_F(JobTest, a_handler_that_throws_something_that_is_no_exception_has_failed) {
     handle(NoteInTx{[](Tx&, const Job<Note>&) { throw 42; }});  // NOLINT: what users may do.

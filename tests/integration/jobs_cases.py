@@ -6,7 +6,11 @@ import time
 
 from kill_cases import QUICK, SLOW
 from phone import HERE_TO_THERE
-from world import World, check, check_equal, wait_until
+from world import KILLED, World, check, check_equal, wait_until
+
+
+MAILS = 3
+STEERS = ('cancel', 'retry')
 
 
 def mail_server_is_down(settings):
@@ -117,6 +121,48 @@ def people_see_and_steer_jobs(settings, queue):
         check('running' in left.stderr, left.stderr)
 
 
+def steering_is_killed(settings, act):
+    """`jobs cancel` and `jobs retry` on Redis die at each of their fault points, and are run again."""
+    options = ['--retry-after-ms', '3600000', '--rider', 'test_later late@later.example']
+    with World(settings.bin, options, queue='redis') as world:
+        world.start_server()
+        for i in range(MAILS):
+            check_equal(world.phone('test_later').book(f'k-{i}').status, 201, 'a ride')
+        where = ('--database', world.url, *world.queue.options)
+
+        def states():
+            listed = world.rides_command('jobs', 'list', '--kind', 'send_receipt', *where, '--json').stdout
+            return [job['state'] for job in json.loads(listed)]
+
+        def steer(status, point=None):
+            fault = {'PAWL_FAULT_AT': f'{point}:1:kill9'} if point else {}
+            world.rides_command('jobs', act, '--kind', 'send_receipt', '--reason', 'a test', *where, check_status=status,
+                                environment=fault)
+
+        waiting = ['retrying'] * MAILS
+        done = [] if act == 'cancel' else ['due'] * MAILS
+        wait_until('the receipts to wait for their next try', lambda: states() == waiting and world.queue.waiting() == MAILS)
+        check_equal(world.stop_server(), 0, 'the exit code')
+        before, after = steering_points(act)
+        steer(KILLED, before)
+        check_equal(states(), waiting, f'after a death at {before}')
+        steer(KILLED, after)
+        check_equal(states(), done, f'after a death at {after}')
+        steer(0 if act == 'cancel' else 1)   # Nothing is left to do.
+        check_equal(states(), done, 'after the last try')
+        check_equal(world.queue.dead(), MAILS if act == 'cancel' else 0, 'dead letters')
+        audited = world.count('pawl_audit_log', f"action = '{act}' AND detail LIKE '%a test%'")
+        check_equal(audited, 2, 'audit entries: of each death')
+        world.start_server()
+        if act == 'retry':
+            wait_until('the mails', lambda: len(world.mails()) == MAILS)
+        world.stop_server()
+
+
+def steering_points(act):
+    return [f'redis.{act}.{when}' for when in ('before', 'after')]
+
+
 def kafka_has_no_single_jobs(settings):
     """The commands say so without a connection, and what to use instead."""
     with World(settings.bin) as world:
@@ -147,6 +193,8 @@ def a_clean_stop_loses_nothing(settings):
 def cases(settings):
     found = [(f'jobs: people see and steer jobs, {queue}', lambda queue=queue: people_see_and_steer_jobs(settings, queue))
              for queue in ('embedded', 'redis')]
+    found += [(f'jobs: kill -9 of jobs {act} at each point, redis', lambda act=act: steering_is_killed(settings, act))
+              for act in STEERS]
     return found + [('jobs: ' + name, lambda run=run: run(settings)) for name, run in {
         'the provider hangs for a moment': mail_server_is_down,
         'a refused mail is a dead letter, once': refused_mails_die_once,

@@ -371,6 +371,14 @@ bool EmbeddedQueue::reschedule(
     });
 }
 
+void EmbeddedQueue::release(const std::vector<ClaimedJob>& jobs) {
+    if (jobs.empty()) return;
+    store::write_now(store_, [&](store::Session& session) {
+        for (const auto& job : jobs)
+            execute_statement(session, sql::reschedule_job, id_of(job), job.claim, session.now());
+    });
+}
+
 bool EmbeddedQueue::dead_letter(const ClaimedJob& job, const std::string& error) {
     PAWL_FAULT("queue.dead_letter.before");
     return store::write_now(store_, [&](store::Session& session) {

@@ -38,6 +38,7 @@ public:
         std::chrono::milliseconds wait,
         const std::optional<std::string>& error
     ) override;
+    void release(const std::vector<ClaimedJob>& jobs) override;  // In one transaction.
     bool dead_letter(const ClaimedJob& job, const std::string& error) override;
     bool mark_called(ClaimedJob& job) override;
     std::vector<bool> still_held(const std::vector<ClaimedJob>& jobs) override;

@@ -33,6 +33,7 @@ public:
         std::uint64_t lowerings{};  // The value of lowerings_ when the query began.
     };
 
+    bool known() const { return known_; }  // A query has ended.
     Poll begin_poll(TimePoint now) const;
     // `last`: the latest run_at, if as many jobs were claimed as asked for. nullopt: every visible
     // job that was due at poll.at is claimed.

@@ -1,5 +1,6 @@
 #include "src/queue/embedded/queue_cursors.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace pawl::queue {
@@ -19,8 +20,9 @@ QueueCursors::Cursors& QueueCursors::of(const ClaimFilter& filter) {
     auto wider = filter;
     wider.without_kinds.clear();
     const auto from = cursors_.find(wider);
-    return cursors_.emplace(filter, from == cursors_.end() ? Cursors{} : from->second)
-        .first->second;
+    Cursors cursors;
+    if (from != cursors_.end()) cursors.levels = from->second.levels;
+    return cursors_.emplace(filter, cursors).first->second;
 }
 
 std::vector<QueueCursors::Poll> QueueCursors::begin_polls(
@@ -53,7 +55,8 @@ void QueueCursors::job_seen_at(const ClaimFilter& filter, std::size_t level, Tim
 
 bool QueueCursors::more_due(const ClaimFilter& filter) {
     const std::lock_guard lock{mutex_};
-    return of(filter).more_due;
+    const auto& cursors = of(filter);
+    return cursors.more_due && std::ranges::all_of(cursors.levels, &PollCursor::known);
 }
 
 void QueueCursors::set_more_due(const ClaimFilter& filter, bool more_due) {

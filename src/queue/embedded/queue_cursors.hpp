@@ -32,7 +32,8 @@ public:
     void polls_failed(const ClaimFilter& filter, const std::vector<Poll>& polls);
     void job_seen_at(const ClaimFilter& filter, std::size_t level, TimePoint run_at);
 
-    // Whether the last claim took as many jobs as it was to, so that more are probably due.
+    // Whether the last claim took as many jobs as it was to, so that more are probably due, and the
+    // cursors of all priorities are known: a query from the very beginning belongs into a look.
     bool more_due(const ClaimFilter& filter);
     void set_more_due(const ClaimFilter& filter, bool more_due);
 

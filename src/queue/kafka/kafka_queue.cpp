@@ -397,6 +397,12 @@ bool KafkaQueue::reschedule(
     return true;
 }
 
+void KafkaQueue::release(const std::vector<ClaimedJob>& jobs) {
+    const std::lock_guard lock{impl_->mutex};
+    for (const auto& job : jobs) impl_->in_flight.release(token_of(job));
+    impl_->changed.notify_all();
+}
+
 bool KafkaQueue::dead_letter(const ClaimedJob& job, const std::string& error) {
     const auto record = impl_->find(job);
     if (!record) return false;

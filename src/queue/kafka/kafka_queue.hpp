@@ -41,6 +41,7 @@ public:
         std::chrono::milliseconds wait,
         const std::optional<std::string>& error
     ) override;
+    void release(const std::vector<ClaimedJob>& jobs) override;  // Writes no record.
     bool dead_letter(const ClaimedJob& job, const std::string& error) override;
     bool mark_called(ClaimedJob& job) override;
     int rescue(std::chrono::milliseconds lease) override;

@@ -99,6 +99,7 @@ struct Member::Impl {
     void look_for_topics(bool create);
     void subscribe(const std::vector<std::string>& there);
     void run(const std::stop_token& stop);
+    bool look_if_joined();
     void end_join();
     void take_over(rd_kafka_topic_partition_list_t* list);
     void hand_over(rd_kafka_topic_partition_list_t* list, bool lost);
@@ -132,6 +133,7 @@ struct Member::Impl {
     std::chrono::steady_clock::time_point next_removed_look{};
     std::map<Partition, std::int64_t> next{};  // The offset of the next record, where known.
     bool committing{false};  // One commit at a time, so that none overtakes another.
+    bool has_joined{false};  // Known while nothing was assigned.
     bool was_assigned{false};
     Handle handle;
     std::optional<TopicCreator> creator{};  // Ends before its handle.
@@ -229,21 +231,26 @@ void Member::Impl::run(const std::stop_token& stop) {
         if (!all_found && (answered || steady_now() >= next_look)) look_for_topics(!answered);
         pause_and_resume();
         commit();
+        if (!was_assigned) look_if_joined();
     }
     end_join();
     rd_kafka_consumer_close(handle.get());  // Revokes all partitions, and leaves the group.
 }
 
+// Whether the member has ever joined: brokers give it an id, and may take it away again.
+bool Member::Impl::look_if_joined() {
+    if (has_joined) return true;
+    const std::unique_ptr<char, DestroyText> id{
+        rd_kafka_memberid(handle.get()), DestroyText{handle.get()}};
+    has_joined = id && *id != '\0';
+    return has_joined;
+}
+
 // librdkafka 2.0 aborts the process in rd_kafka_destroy() if a cooperative member has joined and
-// was never assigned anything (its issue 4312). A member that never joined has no id.
+// was never assigned anything, not even no partition (its issue 4312).
 void Member::Impl::end_join() {
-    const auto has_joined = [this] {
-        const std::unique_ptr<char, DestroyText> id{
-            rd_kafka_memberid(handle.get()), DestroyText{handle.get()}};
-        return id && *id != '\0';
-    };
     const auto end = steady_now() + last_join_max;
-    while (!was_assigned && has_joined() && steady_now() < end)
+    while (!was_assigned && look_if_joined() && steady_now() < end)
         const std::unique_ptr<rd_kafka_message_t, DestroyMessage> unread{
             rd_kafka_consumer_poll(handle.get(), poll_ms)};
 }
@@ -318,7 +325,6 @@ void Member::Impl::on_rebalance(
     void* opaque
 ) {
     auto& self = *static_cast<Impl*>(static_cast<Context*>(opaque)->owner);
-    self.was_assigned = true;
     if (what == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS)
         self.take_over(list);
     else
@@ -326,6 +332,7 @@ void Member::Impl::on_rebalance(
 }
 
 void Member::Impl::take_over(rd_kafka_topic_partition_list_t* list) {
+    was_assigned = true;
     const PartitionList known{rd_kafka_topic_partition_list_copy(list)};
     // Without an answer, records after the committed offsets come again; the inbox detects them.
     const auto error = rd_kafka_committed(

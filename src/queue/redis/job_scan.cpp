@@ -21,6 +21,8 @@ using redis::Reply;
 using redis::Shape;
 using OnJob = std::function<bool(FoundJob job)>;
 
+constexpr std::int64_t pushed_max = 10'000;  // While a list is read.
+
 // A score that is no time of this century or so is clamped, not lost: scores come from anyone.
 TimePoint time_of_score(std::string_view score, double ms_of_unit) {
     constexpr double ms_most = 253'402'300'799'999;
@@ -72,8 +74,8 @@ bool scan_set(redis::Client& client, const std::string& key, const OnJob& f) {
     return true;
 }
 
-// From the end where jobs are pushed: a push shows some jobs again, but hides none. A list that
-// grows as fast as it is read would be read for ever, so that its length at first bounds the scan.
+// From the end where jobs are pushed: a push shows some jobs again, but hides none unless more than
+// pushed_max come. A list that grows as fast as it is read would be read for ever.
 bool scan_list(
     redis::Client& client,
     const std::string& key,
@@ -81,7 +83,7 @@ bool scan_list(
     std::int64_t length,
     const OnJob& f
 ) {
-    for (std::int64_t from = 0; from < 2 * length; from += scan_chunk) {
+    for (std::int64_t from = 0; from < length + pushed_max; from += scan_chunk) {
         auto found = client.ask(
             "redis list",
             {"LRANGE", key, std::to_string(from), std::to_string(from + scan_chunk - 1)},

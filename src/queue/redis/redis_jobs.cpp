@@ -165,6 +165,8 @@ CancelResult RedisJobs::cancel(std::span<const std::string> ids, const AuditEntr
             if (audited.insert(id).second) unaudited.insert(id);
         if (!unaudited.empty()) audit_act(store_, act, "cancel", unaudited);
         PAWL_FAULT("redis.cancel.before");
+        std::map<std::string, int> copies;  // Of each job, that are still there.
+        for (const auto& one : chosen) ++copies[one.id];
         const sidekiq::Cancel as{act.by, act.reason, client_.now()};
         run_in_steps(
             client_,
@@ -186,7 +188,7 @@ CancelResult RedisJobs::cancel(std::span<const std::string> ids, const AuditEntr
             },
             [&](const ChosenJob& one) {
                 cancelled.insert(one.id);
-                left.erase(one.id);
+                if (--copies[one.id] == 0) left.erase(one.id);
                 if (one.found.place == Place::work) running.insert(one.id);
             }
         );

@@ -46,6 +46,7 @@ WorkQueue::Put WorkQueue::write(std::unique_ptr<store::Work>& work, store::Urgen
 std::vector<WorkQueue::Put> WorkQueue::write_all(std::vector<std::unique_ptr<store::Work>>& works) {
     const std::lock_guard guard{mutex_};
     std::vector<Put> results;
+    results.reserve(works.size());
     for (auto& work : works) results.push_back(put(work, store::Urgency::normal));
     wake_one();
     return results;
