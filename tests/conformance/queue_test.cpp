@@ -63,9 +63,7 @@ TEST_P(QueueTest, released_jobs_are_due_at_once_and_those_of_others_are_left) {
 
     queue->release(jobs);
 
-    auto again = jids(queue->claim(10, 30s));
-    std::ranges::sort(again);
-    EXPECT_EQ(again, (Jids{jobs[0].raw.jid, jobs[1].raw.jid}));
+    EXPECT_EQ(sorted_jids(queue->claim(10, 30s)), sorted_jids({jobs[0], jobs[1]}));
 }
 
 TEST_P(QueueTest, a_queue_claims_only_its_own_jobs) {
