@@ -329,10 +329,10 @@ void Checks::job_tried(const JobSeen& job, bool fails, const Had& had) {
     if (job.attempt < last.attempt && slept) return;
     if (job.attempt < last.attempt && !anew) violated("I18", "an attempt of a job decreased");
     if (job.attempt > last.attempt + 1 && !anew) violated("I18", "an attempt of a job was skipped");
-    const bool hurried = job.attempt > last.attempt && hurried_.erase(job.id) > 0;
     if (last.failed_at && job.attempt == last.attempt + 1 && !anew && !had.clock_steps) {
         const auto layer = retry_layers.at(static_cast<std::size_t>(last.attempt - 1));
-        if (now - *last.failed_at < layer && !hurried)
+        // For good: a person's act may commit after the try that it was meant for.
+        if (now - *last.failed_at < layer && !hurried_.contains(job.id))
             violated("I18", "a job was tried again too early");
     }
     if (last.failed_at && job.attempt == last.attempt && !anew && had.calm())
