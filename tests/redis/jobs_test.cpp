@@ -41,11 +41,6 @@ protected:
         for (const auto& job : jobs.page(filter, "", 10'000)) found.push_back(job.jid);
         return found;
     }
-    void die_at(const std::string& point) {
-        core::on_fault_point([point](std::string_view name) {
-            if (name == point) throw std::runtime_error{"died"};
-        });
-    }
 
     RedisServer& server = empty_redis();
     HandClock clock;

@@ -50,11 +50,6 @@ protected:
             return queue.finish_in_transaction(session, job);
         });
     }
-    void die_at(const std::string& point) {
-        core::on_fault_point([point](std::string_view name) {
-            if (name == point) throw std::runtime_error{"died"};
-        });
-    }
 
     RedisServer& server = empty_redis();
     HandClock clock;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "src/core/fault.hpp"
 #include "src/queue/redis/redis_dead_letters.hpp"
 #include "src/queue/redis/redis_pusher.hpp"
 #include "src/queue/redis/redis_queue.hpp"
@@ -9,7 +10,9 @@
 
 #include <chrono>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,6 +48,13 @@ inline queue::PushReport push(Client& client, const queue::StagedJob& job) {
 inline std::string long_id(int number) {
     auto digits = std::to_string(number);
     return std::string(24 - digits.size(), '0') + digits;
+}
+
+// Until core::on_fault_point(nullptr) the point throws, as if the process died there.
+inline void die_at(const std::string& point) {
+    core::on_fault_point([point](std::string_view name) {
+        if (name == point) throw std::runtime_error{"died"};
+    });
 }
 
 // The error that f throws; nullopt: none.
