@@ -35,7 +35,6 @@ std::string text_of(const detail::CallOutcome& ended, const std::string& thrown)
 
 Attempt::Next Attempt::make_call() {
     result_.reset();
-    engine_.set_calling(hash_);
     if (engine_.calls().post([self = shared_from_this()] { self->on(self->call()); }))
         return std::nullopt;
     return not_called(
@@ -109,8 +108,6 @@ Attempt::Event Attempt::call() {
 }
 
 Attempt::Event Attempt::called(const detail::CallOutcome& ended, const std::string& error) {
-    // From now on the store may have the response, even if this attempt fails to read it.
-    engine_.set_calling(hash_, false);
     const auto kind = ended_of(ended);
     if (kind == core::CallEnded::in_doubt) engine_.in_flight_calls().in_doubt(facts_.id);
     if (const auto* result = std::get_if<detail::CallResult>(&ended))

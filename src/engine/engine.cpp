@@ -202,18 +202,13 @@ void Engine::ask_operation(KeyedRequest request, OnAnswer on_answer) {
 void Engine::start_or_join(KeyedRequest request, OnAnswer on_answer) {
     if (stopping_) return on_answer(Rejection{.reason = Reason::stopping});
     auto hash = key_hash(key_identity(request.operation->scope, request.principal, request.key));
-    const auto now = parts_.clock.steady();
-    const auto entered = live_.enter(hash, request.fingerprint, now);
+    const auto entered = live_.enter(hash, request.fingerprint);
     if (const auto* occupied = std::get_if<InFlightKeys::Occupied>(&entered)) {
         if (occupied->same_request == false)
             return on_answer(Rejection{.reason = Reason::key_reused});
         const auto longest = request.operation->in_progress.wait;
-        if (!occupied->same_request || longest.count() == 0) {
-            const auto& since = occupied->calling_since;
-            if (since && now - *since < options_.lease)
-                return on_answer(Rejection{.reason = Reason::in_progress});
+        if (!occupied->same_request || longest.count() == 0)
             return answer_from_store(std::move(request), std::move(hash), std::move(on_answer));
-        }
         if (wait_for(hash, longest, on_answer)) return;
         return start_or_join(
             std::move(request), std::move(on_answer)
@@ -355,9 +350,7 @@ void Engine::start_stored(
                 return on_answer(Rejection{
                     .reason = Reason::stranded, .detail = "PAWL0007: operation " + row->operation});
             const bool known = row->secret_version == installation_.secret_version();
-            const auto entered = live_.enter(
-                row->hash, known ? row->fingerprint : std::string{}, parts_.clock.steady()
-            );
+            const auto entered = live_.enter(row->hash, known ? row->fingerprint : std::string{});
             if (std::holds_alternative<InFlightKeys::Occupied>(entered))
                 return on_answer(Rejection{.reason = Reason::in_progress});
             begin(*std::make_shared<Attempt>(*this, *operation, *row, on_answer));

@@ -167,9 +167,6 @@ public:
     // The attempt's request is the one that the key was made for: other requests get key_reused.
     void confirm(const std::string& hash) { live_.confirm(hash); }
 
-    // The attempt makes its call now, or has made it: concurrent requests get in_progress.
-    void set_calling(const std::string& hash, bool is = true) { live_.set_calling(hash, is); }
-
     // Ends an attempt: answers its client and all attached requests.
     void end_attempt(const std::string& hash, const OnAnswer& owner, Answer answer);
 

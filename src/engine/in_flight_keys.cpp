@@ -8,34 +8,27 @@
 namespace pawl::engine {
 
 std::variant<InFlightKeys::Entered, InFlightKeys::Occupied> InFlightKeys::enter(
-    const std::string& hash, std::string_view fingerprint, std::chrono::steady_clock::time_point now
+    const std::string& hash, std::string_view fingerprint
 ) {
     const std::lock_guard lock{mutex_};
     const auto [at, fresh] = live_.try_emplace(hash);
     auto& live = at->second;
     if (!fresh) {
         Occupied found;
-        if (live.calling) found.calling_since = live.entered;
         const bool same = live.fingerprint == fingerprint;
         if (!live.fingerprint.empty() && !fingerprint.empty() && (same || live.confirmed))
             found.same_request = same;
         return found;
     }
     live.fingerprint = fingerprint;
-    live.entered = now;
     return Entered{};
 }
 
-// Only the attempt that entered a key calls under it, confirms it and leaves it, once.
+// Only the attempt that entered a key confirms it and leaves it, once.
 InFlightKeys::LiveMap::iterator InFlightKeys::entered(const std::string& hash) {
     const auto at = live_.find(hash);
     PAWL_ASSERT(at != live_.end());
     return at;
-}
-
-void InFlightKeys::set_calling(const std::string& hash, bool is) {
-    const std::lock_guard lock{mutex_};
-    entered(hash)->second.calling = is;
 }
 
 void InFlightKeys::confirm(const std::string& hash) {

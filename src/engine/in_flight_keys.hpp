@@ -17,8 +17,10 @@
 
 namespace pawl::engine {
 
-// The keys in flight in this process. A duplicate request is refused or attached without a query,
-// and the process never takes over a live key of its own. Thread-safe.
+// The keys in flight in this process. The process never takes over a live key of its own. A
+// duplicate request attaches to the attempt without a query, or reads the answer from the store:
+// another server may have taken the key over and answered, however busy this one's attempt is.
+// Thread-safe.
 class InFlightKeys {
 public:
     struct Entered {};
@@ -26,19 +28,9 @@ public:
         // nullopt: unknown, as the fingerprint has an older secret, or as the request differs from
         // the one in flight, which is not confirmed as the key's own.
         std::optional<bool> same_request{};
-        // Since when the key's call runs; nullopt: unknown, the attempt may only be reading an
-        // answer.
-        std::optional<std::chrono::steady_clock::time_point> calling_since{};
     };
     // An empty fingerprint: not known.
-    std::variant<Entered, Occupied> enter(
-        const std::string& hash,
-        std::string_view fingerprint,
-        std::chrono::steady_clock::time_point now
-    );
-    // The attempt makes its call now: there is no answer before that ends.
-    void set_calling(const std::string& hash, bool is = true);
-
+    std::variant<Entered, Occupied> enter(const std::string& hash, std::string_view fingerprint);
     // The request in flight is the one that the key was made for.
     void confirm(const std::string& hash);
 
@@ -74,9 +66,7 @@ private:
     };
     struct Live {
         std::string fingerprint;
-        std::chrono::steady_clock::time_point entered;
         bool confirmed{false};
-        bool calling{false};
         std::vector<Attached> waiters;  // In the order of arrival.
     };
     using LiveMap = std::unordered_map<std::string, Live>;

@@ -9,14 +9,14 @@ namespace pawl::engine {
 namespace {
 
 std::optional<bool> same_as_in_flight(InFlightKeys& keys, const std::string& fingerprint) {
-    return std::get<InFlightKeys::Occupied>(keys.enter("hash", fingerprint, {})).same_request;
+    return std::get<InFlightKeys::Occupied>(keys.enter("hash", fingerprint)).same_request;
 }
 
 // Found by the simulator: while a wrong request under a key was queried, the right one was refused
 // for good.
 TEST(InFlightKeys, another_request_is_refused_only_if_the_one_in_flight_is_confirmed) {
     InFlightKeys keys;
-    ASSERT_TRUE(std::holds_alternative<InFlightKeys::Entered>(keys.enter("hash", "one", {})));
+    ASSERT_TRUE(std::holds_alternative<InFlightKeys::Entered>(keys.enter("hash", "one")));
 
     EXPECT_EQ(same_as_in_flight(keys, "one"), true);
     EXPECT_EQ(same_as_in_flight(keys, "another"), std::nullopt) << "which of the two has the key?";
@@ -28,25 +28,8 @@ TEST(InFlightKeys, another_request_is_refused_only_if_the_one_in_flight_is_confi
 
     keys.remove("hash");
     keys.waiters_answered();
-    ASSERT_TRUE(std::holds_alternative<InFlightKeys::Entered>(keys.enter("hash", "another", {})));
+    ASSERT_TRUE(std::holds_alternative<InFlightKeys::Entered>(keys.enter("hash", "another")));
     EXPECT_EQ(same_as_in_flight(keys, "one"), std::nullopt);
-}
-
-TEST(InFlightKeys, an_attempt_that_only_queries_is_not_at_work) {
-    using namespace std::chrono_literals;
-    InFlightKeys keys;
-    const std::chrono::steady_clock::time_point entered{5s};
-    (void)keys.enter("hash", "one", entered);
-    auto since = [&] {
-        return std::get<InFlightKeys::Occupied>(keys.enter("hash", "one", entered + 1s))
-            .calling_since;
-    };
-
-    EXPECT_EQ(since(), std::nullopt);
-    keys.set_calling("hash");
-    EXPECT_EQ(since(), entered);
-    keys.set_calling("hash", false);
-    EXPECT_EQ(since(), std::nullopt) << "its commit may be done, and nobody told";
 }
 
 TEST(InFlightKeys, a_key_that_is_not_in_flight_has_no_waiters) {
@@ -59,7 +42,7 @@ TEST(InFlightKeys, a_key_that_is_not_in_flight_has_no_waiters) {
 
 TEST(InFlightKeys, with_nobody_who_waits_hand_over_leaves_the_key) {
     InFlightKeys keys;
-    (void)keys.enter("hash", "one", {});
+    (void)keys.enter("hash", "one");
 
     EXPECT_FALSE(keys.hand_over("hash"));
 
@@ -82,19 +65,18 @@ TEST(InFlightKeys, a_hold_counts_until_its_last_copy_is_gone) {
 
 TEST(InFlightKeysDeathTest, a_key_is_left_once_by_the_attempt_that_entered_it) {
     InFlightKeys keys;
-    (void)keys.enter("hash", "one", {});
+    (void)keys.enter("hash", "one");
     (void)keys.remove("hash");
 
     EXPECT_DEATH((void)keys.remove("hash"), "at != live_.end");
     EXPECT_DEATH(keys.confirm("hash"), "at != live_.end");
-    EXPECT_DEATH(keys.set_calling("hash"), "at != live_.end");
     keys.waiters_answered();
     EXPECT_DEATH(keys.waiters_answered(), "answering_ > 0");
 }
 
 TEST(InFlightKeys, an_answered_waiter_gets_no_second_answer) {
     InFlightKeys keys;
-    (void)keys.enter("hash", "one", {});
+    (void)keys.enter("hash", "one");
     const auto waiter = keys.attach("hash", [](const Answer&) {}, {});
     ASSERT_TRUE(waiter);
 

@@ -74,6 +74,25 @@ TEST_F(NodesTest, a_node_whose_lease_ended_writes_nothing_and_returns_the_stored
     EXPECT_EQ(world.count("pawl_jobs"), 1);
 }
 
+// The first node slept, and the others ended its leases before their time (docs/adr/0029). It does
+// not know that yet, and asks the store all the same (found by pawl-sim --seed 20155675).
+TEST_F(NodesTest, a_node_at_its_call_returns_what_another_has_answered) {
+    hold_first_call(provider);
+    auto first = world.send<Order>("k", order_of_jane);
+    at_call.wait();
+    world.execute("UPDATE pawl_idempotency_keys SET lease_until = last_run_at");
+    const auto taken_over = World::get(World::send_to<Order>(*other, "k", order_of_jane));
+    ASSERT_EQ(status_of(taken_over), 201);
+
+    const auto again = World::get(world.send<Order>("k", order_of_jane));
+
+    EXPECT_TRUE(replayed(again));
+    EXPECT_EQ(body_of(again), body_of(taken_over));
+    let_go.open();
+    EXPECT_TRUE(replayed(World::get(std::move(first))));
+    EXPECT_EQ(provider.charges.size(), 1U);
+}
+
 // Giving a key back is fenced, too (F3): a late node must not free what another has taken over.
 TEST_F(NodesTest, a_late_give_back_does_not_free_the_key_of_the_node_that_took_over) {
     Gate second_at_call;

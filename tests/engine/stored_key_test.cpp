@@ -116,9 +116,8 @@ TEST_F(StoredKeyTest, a_key_in_flight_is_not_completed) {
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
-// Its fingerprint was made with an unavailable secret: whether a request is the same is unknown
-// while the completer holds the key.
-TEST_F(StoredKeyTest, a_request_under_an_older_secret_waits_for_the_completer) {
+// As without the completer: no request matches a fingerprint whose secret is unavailable.
+TEST_F(StoredKeyTest, a_key_under_an_unavailable_secret_matches_no_request_while_it_is_completed) {
     leave_open();
     world.execute("UPDATE pawl_idempotency_keys SET secret_version = 99");
     hold_first_call(provider);
@@ -128,7 +127,7 @@ TEST_F(StoredKeyTest, a_request_under_an_older_secret_waits_for_the_completer) {
     });
     at_call.wait();
 
-    EXPECT_EQ(why_of(ask()), Reason::in_progress);
+    EXPECT_EQ(why_of(ask()), Reason::key_reused);
 
     let_go.open();
     EXPECT_EQ(status_of(World::get(completed.get_future())), 201);
