@@ -12,7 +12,7 @@
 #include <pawl/database.hpp>
 #include <pawl/service.hpp>
 
-#include "benchmarks/job_ledger.hpp"
+#include "benchmarks/job_handlers.hpp"
 #include "benchmarks/outside.hpp"
 #include "benchmarks/statements.hpp"
 #include "src/base/log.hpp"
@@ -41,17 +41,18 @@ namespace pawl::bench {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
-using Seconds = std::chrono::duration<double>;
 
 enum class Part { stage, work, both, latency };
 enum class Handler { tx, call };
+// Of the queue, and so high that it never stops a job: what it costs to have one.
+enum class Limit { none, running, partition, rate };
 
 struct Given {
     std::string database;
     std::string queue{"embedded"};
     Part part{Part::both};
     Handler handler{Handler::tx};
+    Limit limit{Limit::none};  // With tx.
     int workers{4};
     int clients{4};
     int batch{1};  // Jobs in one staging transaction.
@@ -69,55 +70,6 @@ constexpr std::size_t jobs_max = 8'000'000;
 constexpr std::chrono::seconds patience{60};  // Time without progress before the run fails.
 // Short, so that failing jobs pass through all layers during the run.
 constexpr std::array<std::chrono::milliseconds, 3> poison_layers{200ms, 400ms, 800ms};
-
-struct Noop {
-    static constexpr std::string_view kind = "bench_noop";
-    std::int64_t number{};
-    bool poison{};
-};
-
-void end(JobLedger& ledger, const Noop& noop) {
-    if (noop.poison) throw std::runtime_error{"poison"};
-    ledger.ended(noop.number, Clock::now());
-}
-
-class InTx {
-public:
-    explicit InTx(JobLedger& ledger) : ledger_{&ledger} {}
-    void work(Tx&, const Job<Noop>& job) { end(*ledger_, job.args); }
-
-private:
-    JobLedger* ledger_;
-};
-
-class InCall {
-public:
-    explicit InCall(JobLedger& ledger) : ledger_{&ledger} {}
-    void work(Call&, const Job<Noop>& job) { end(*ledger_, job.args); }
-
-private:
-    JobLedger* ledger_;
-};
-
-struct SlowPoison {
-    static constexpr std::string_view kind = "bench_slow_poison";
-};
-
-// A receiver that accepts, and does not answer until its client's time-out.
-class Hangs {
-public:
-    static constexpr auto timeout = 40s;
-    explicit Hangs(double seconds) : seconds_{seconds} {}
-    void work(Call& call, const Job<SlowPoison>&) {
-        const auto until = Clock::now() + seconds_;
-        while (Clock::now() < until && !call.stop().stop_requested())
-            std::this_thread::sleep_for(20ms);
-        throw std::runtime_error{"no answer"};
-    }
-
-private:
-    Seconds seconds_;
-};
 
 class Bench {
 public:
@@ -150,13 +102,24 @@ private:
         options.workers = given_.workers;
         if (given_.poison > 0) options.retry_layers = layers_;
         options.queue = given_.queue;
+        if (given_.limit != Limit::none) options.queues = {limited_queue()};
         auto made = std::make_unique<Service>(*database_, options);
-        if (given_.handler == Handler::tx)
-            made->add(InTx{ledger_});
+        if (given_.limit != Limit::none)
+            made->add(InTx<LimitedNoop>{ledger_});
+        else if (given_.handler == Handler::tx)
+            made->add(InTx<Noop>{ledger_});
         else
             made->add(InCall{ledger_});
         if (given_.slow > 0) made->add(Hangs{given_.slow});
         return made;
+    }
+
+    QueueOptions limited_queue() const {
+        QueueOptions queue{.name = "limited", .workers = given_.workers};
+        if (given_.limit == Limit::running) queue.running_max = 100'000;
+        if (given_.limit == Limit::partition) queue.partition_max = 1'000;
+        if (given_.limit == Limit::rate) queue.rate = {.per_second = 100'000, .burst = 100'000};
+        return queue;
     }
 
     std::int64_t count(const Statement<0>& statement) {
@@ -176,7 +139,10 @@ private:
         if (!first) return false;
         database_->write([&](Tx& tx) {
             for (auto number = *first; number < *first + batch; ++number)
-                tx.stage(Noop{.number = number, .poison = poison});
+                if (given_.limit != Limit::none)
+                    tx.stage(LimitedNoop{.number = number, .poison = poison});
+                else
+                    tx.stage(Noop{.number = number, .poison = poison});
         });
         ledger_.committed(*first, batch, Clock::now());
         return true;
@@ -457,6 +423,13 @@ int main(int argc, char** argv) {
         ->capture_default_str();
     app.add_option("--part", given.part)->transform(CLI::CheckedTransformer(parts));
     app.add_option("--handler", given.handler)->transform(CLI::CheckedTransformer(handlers));
+    const std::map<std::string, Limit> limits{
+        {"none", Limit::none},
+        {"running", Limit::running},
+        {"partition", Limit::partition},
+        {"rate", Limit::rate}};
+    app.add_option("--limit", given.limit, "That the queue has, too high to stop a job; with tx")
+        ->transform(CLI::CheckedTransformer(limits));
     app.add_option("--workers", given.workers)->capture_default_str();
     app.add_option("--clients", given.clients, "Clients that stage jobs")->capture_default_str();
     app.add_option("--batch", given.batch, "Jobs in a transaction")->capture_default_str();

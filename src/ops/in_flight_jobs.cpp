@@ -13,8 +13,8 @@ constexpr std::chrono::milliseconds no_time{50};
 
 }  // namespace
 
-void ClaimSize::took(int jobs) {
-    if (jobs >= now_) now_ = std::min(2 * now_, most_);
+void ClaimSize::took(int jobs, int asked) {
+    if (jobs >= asked) now_ = std::min(2 * now_, most_);
 }
 
 void ClaimSize::waited(std::chrono::milliseconds longest) {

@@ -25,8 +25,14 @@ class ClaimSize {
 public:
     ClaimSize(int threads, int most) : least_{threads}, most_{std::max(threads, most)} {}
     int next() const { return now_; }
-    void took(int jobs);                             // How many came after a call of next().
-    void waited(std::chrono::milliseconds longest);  // Here, before the handler began.
+    // The same for a queue with limits, where jobs that wait here count: jobs that may be slow get
+    // a thread at once.
+    int next_limited(int free_threads) const {
+        return now_ > least_ ? now_ : std::clamp(free_threads, 1, least_);
+    }
+    void took(int jobs, int asked);
+    // How long jobs waited here before their handlers began, or how long these ran.
+    void waited(std::chrono::milliseconds longest);
 
 private:
     int least_;

@@ -227,15 +227,29 @@ TEST(ClaimSize, takes_one_job_per_thread_and_more_while_jobs_do_not_wait) {
     ClaimSize size{4, 64};
     EXPECT_EQ(size.next(), 4);
 
-    size.took(3);
+    size.took(3, 4);
     EXPECT_EQ(size.next(), 4) << "fewer jobs came than were asked for";
-    for (int i = 0; i < 10; ++i) size.took(size.next());
+    for (int i = 0; i < 10; ++i) size.took(size.next(), size.next());
     EXPECT_EQ(size.next(), 64);
     size.waited(50ms);
     EXPECT_EQ(size.next(), 64);
 
     size.waited(51ms);
     EXPECT_EQ(size.next(), 4);
+}
+
+TEST(ClaimSize, of_a_queue_with_limits_is_the_free_threads_until_jobs_are_known_to_be_fast) {
+    ClaimSize size{16, 256};
+    EXPECT_EQ(size.next_limited(3), 3);
+    EXPECT_EQ(size.next_limited(0), 1);
+    EXPECT_EQ(size.next_limited(17), 16);
+
+    size.took(2, 3);
+    EXPECT_EQ(size.next_limited(3), 3) << "fewer jobs came than were asked for";
+    size.took(3, 3);
+    EXPECT_EQ(size.next_limited(3), 32);
+    size.waited(51ms);
+    EXPECT_EQ(size.next_limited(3), 3);
 }
 
 TEST(ClaimSize, takes_one_job_per_thread_even_above_the_maximum) {

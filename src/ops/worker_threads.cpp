@@ -45,9 +45,9 @@ int Worker::claim_for_all() {
     {
         const std::lock_guard lock{mutex_};
         if (engine_.clock().steady() < next_poll_ || std::exchange(taking_, true)) return 0;
-        limit = claim_size_.next();
         // Threads in a round have a job, but for this one.
-        if (options_.limited) limit = std::clamp(options_.threads - rounds_ + 1, 1, limit);
+        limit = options_.limited ? claim_size_.next_limited(options_.threads - rounds_ + 1)
+                                 : claim_size_.next();
         hints = hints_;
     }
     int taken = 0;
@@ -60,7 +60,7 @@ int Worker::claim_for_all() {
     }
     const std::lock_guard lock{mutex_};
     taking_ = false;
-    claim_size_.took(taken);
+    claim_size_.took(taken, limit);
     if (taken == 0 && hints == hints_) next_poll_ = engine_.clock().steady() + poll_wait();
     return taken;
 }
@@ -132,7 +132,13 @@ int Worker::work_some() {
     if (next.more) woken_.notify_one();
     if (next.longest_wait > longest_wait_here) run_round("worker", [this] { release(); });
     WorkReport report;
+    const auto began = engine_.clock().steady();
     work_all(next.jobs, report);
+    const auto ran = std::chrono::duration_cast<std::chrono::milliseconds>(
+        engine_.clock().steady() - began
+    );
+    const std::lock_guard lock{mutex_};
+    claim_size_.waited(ran);
     return report.worked();
 }
 

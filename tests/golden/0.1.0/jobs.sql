@@ -46,10 +46,11 @@ RETURNING id, jid, queue, kind, args, attempt, failures, called_at, key_id, crea
     last_error, run_at;
 
 -- name: claim_picked_jobs [postgres]
+-- Not state = 'ready': a planner that takes the queue for empty would read all of the index of ready jobs, and not look for the ids.
 UPDATE pawl_jobs
 SET state = 'running', attempt = attempt + 1, lease_until = $2, server_id = $3, partition = coalesce(partition, '-')
 WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint))
-  AND state = 'ready'
+  AND state <> 'running'
 RETURNING id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
     last_error, run_at;
 
