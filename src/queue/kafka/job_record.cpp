@@ -19,6 +19,10 @@ namespace {
 constexpr std::string_view original = "kafka_original-";
 constexpr std::string_view exception = "kafka_exception-";
 constexpr std::string_view dead_letter = "kafka_dlt-";
+constexpr std::string_view dead_original = "kafka_dlt-original-";
+constexpr std::string_view dead_exception = "kafka_dlt-exception-";
+// Spring's name in retry topics too: the value of its KafkaHeaders.ORIGINAL_CONSUMER_GROUP.
+constexpr std::string_view original_group = "kafka_dlt-original-consumer-group";
 constexpr std::string_view attempts = "retry_topic-attempts";
 constexpr std::string_view backoff = "retry_topic-backoff-timestamp";
 constexpr std::string_view original_timestamp = "retry_topic-original-timestamp";
@@ -83,7 +87,7 @@ std::optional<Origin> origin_in(const Headers& headers, std::string_view family)
 // Where the job was first read: the headers' origin, or the record's own place.
 Origin origin_of(const Record& record) {
     if (auto origin = origin_in(record.headers, original)) return *origin;
-    if (auto origin = origin_in(record.headers, "kafka_dlt-original-")) return *origin;
+    if (auto origin = origin_in(record.headers, dead_original)) return *origin;
     return {record.partition.topic, record.partition.number, record.offset};
 }
 
@@ -104,6 +108,14 @@ std::string jid_of(const Record& record) {
 std::string origin_text(const Origin& origin) {
     return "kafka " + origin.topic + "[" + std::to_string(origin.partition) + "]@" +
            std::to_string(origin.offset);
+}
+
+// Of the last failure, which may be Spring's: it leaves pawl_error as it was.
+std::optional<std::string> error_in(const Headers& headers) {
+    for (const auto family : {exception, dead_exception})
+        if (const auto text = text_in(headers, named(family, "message")))
+            return base::sanitized_error(*text);
+    return text_in(headers, "pawl_error");
 }
 
 void set_optional(Headers& headers, std::string_view name, const std::optional<TimePoint>& at) {
@@ -128,24 +140,42 @@ void note_failure(Record& record, const ClaimedJob& job, const std::string& erro
     set_failures(headers, job.failures + 1);
 }
 
+// Replaces one family of header names by the other. The group has one name in both.
+void rename_headers(Headers& headers, std::string_view from, std::string_view to) {
+    for (auto& header : headers)
+        if (header.name.starts_with(from) && header.name != original_group)
+            header.name = named(to, header.name.substr(from.size()));
+}
+
+void remove_family(Headers& headers, std::string_view family) {
+    std::erase_if(headers, [family](const Header& header) {
+        return header.name.starts_with(family) && header.name != original_group;
+    });
+}
+
 // The first coordinates stay: they say where the job came from, later ones only how often it moved.
 void note_origin(Record& record, const Record& from, const std::string& group) {
     auto& headers = record.headers;
     if (!integer_in(headers, original_timestamp))
         set(headers, original_timestamp, big_integer_bytes(ms_of(from.at)));
     if (origin_in(headers, original)) return;
-    const auto origin = origin_of(from);
-    set(headers, named(original, "topic"), origin.topic);
-    set(headers,
-        named(original, "partition"),
-        int32_bytes(static_cast<std::int32_t>(origin.partition)));
-    set(headers, named(original, "offset"), int64_bytes(origin.offset));
+    if (origin_in(headers, dead_original)) {  // Spring gave it up, and wrote it to our topic.
+        remove_family(headers, original);
+        rename_headers(headers, dead_original, original);
+        return;
+    }
+    set(headers, named(original, "topic"), from.partition.topic);
+    set(headers, named(original, "partition"), int32_bytes(from.partition.number));
+    set(headers, named(original, "offset"), int64_bytes(from.offset));
     set(headers, named(original, "timestamp"), int64_bytes(ms_of(from.at)));
     set(headers, named(original, "timestamp-type"), "CreateTime");
-    set(headers, named(original, "consumer-group"), group);
+    set(headers, original_group, group);
 }
 
+// Also removes the causes and the stack traces of earlier failures, which Spring writes.
 void note_exception(Headers& headers, const std::string& error) {
+    remove_family(headers, exception);
+    remove_family(headers, dead_exception);
     set(headers, named(exception, "fqcn"), "pawl.JobFailed");
     set(headers, named(exception, "message"), error);
 }
@@ -159,12 +189,6 @@ Record moved_record(const Record& from, const ClaimedJob& job, std::string topic
     record.headers = from.headers;
     set_optional(record.headers, "pawl_called_at", job.called_at);
     return record;
-}
-
-// Replaces one family of header names by the other.
-void rename_headers(Headers& headers, std::string_view from, std::string_view to) {
-    for (auto& header : headers)
-        if (header.name.starts_with(from)) header.name = named(to, header.name.substr(from.size()));
 }
 
 std::string readable(std::string_view bytes) {
@@ -229,20 +253,18 @@ ClaimedJob job_of(const Record& record, std::string_view queue) {
         time_in(headers, "ce_time").value_or(first ? time_of_ms(*first) : written_at(record));
     job.raw.first_failed_at = time_in(headers, "pawl_first_failed_at");
     job.raw.last_failed_at = time_in(headers, "pawl_last_failed_at");
-    job.raw.last_error = text_in(headers, "pawl_error");
-    if (!job.raw.last_error) job.raw.last_error = text_in(headers, named(exception, "message"));
+    job.raw.last_error = error_in(headers);
     job.raw.origin = origin_text(origin_of(record));
     return job;
 }
 
 int failures_of(const Record& record) {
-    auto failures = number_in(record.headers, "pawl_failures");
-    if (!failures)
-        if (const auto tries = integer_in(record.headers, attempts))
-            failures = std::max<std::int64_t>(*tries, 1) - 1;
+    // Only Spring's header counts what Spring has tried since.
+    const auto tries = std::max<std::int64_t>(integer_in(record.headers, attempts).value_or(1), 1);
+    const auto failures = number_in(record.headers, "pawl_failures").value_or(0);
     constexpr std::int64_t most =
         std::numeric_limits<int>::max() - 2;  // Leaves room for this failure and the next.
-    return static_cast<int>(std::clamp<std::int64_t>(failures.value_or(0), 0, most));
+    return static_cast<int>(std::clamp<std::int64_t>(std::max(failures, tries - 1), 0, most));
 }
 
 std::string kind_of(const Record& record) {
@@ -290,11 +312,9 @@ Record dead_record(
     note_failure(dead, job, text, now);
     note_exception(dead.headers, text);
     remove(dead.headers, backoff);
-    std::erase_if(dead.headers, [](const Header& header) {
-        return header.name.starts_with(dead_letter);  // From an earlier death, before a merge.
-    });
-    rename_headers(dead.headers, original, named(dead_letter, "original-"));
-    rename_headers(dead.headers, exception, named(dead_letter, "exception-"));
+    remove_family(dead.headers, dead_letter);  // From an earlier death, before a merge.
+    rename_headers(dead.headers, original, dead_original);
+    rename_headers(dead.headers, exception, dead_exception);
     set(dead.headers, "pawl_died_at", base::time_text(now));
     return dead;
 }
@@ -303,9 +323,7 @@ Record shortened(Record record) {
     constexpr std::size_t enough = 100;
     remove(record.headers, "pawl_history");
     for (const auto& name :
-         {std::string{"pawl_error"},
-          named(exception, "message"),
-          named(dead_letter, "exception-message")})
+         {std::string{"pawl_error"}, named(exception, "message"), named(dead_exception, "message")})
         if (const auto text = find(record.headers, name); text && text->size() > enough)
             set(record.headers, name, base::sanitized_error(text->substr(0, enough)));
     return record;
@@ -321,9 +339,7 @@ DeadLetter letter_of(const Record& record, std::string_view queue) {
     letter.kind = job.kind;
     letter.args = readable(record.value.value_or(""));
     letter.failures = job.failures;
-    letter.error = job.raw.last_error.value_or(
-        text_in(headers, named(dead_letter, "exception-message")).value_or("")
-    );
+    letter.error = job.raw.last_error.value_or("");
     letter.error_kind = base::error_kind(letter.error);
     letter.history = text_in(headers, "pawl_history").value_or("[]");
     letter.called_at = job.called_at;
@@ -370,8 +386,8 @@ Record merged_record(
     record.headers = dead.headers;
     auto& headers = record.headers;
     const auto name = base::sanitized_error(by);
-    rename_headers(headers, named(dead_letter, "original-"), original);
-    rename_headers(headers, named(dead_letter, "exception-"), exception);
+    rename_headers(headers, dead_original, original);
+    rename_headers(headers, dead_exception, exception);
     const auto history = find(headers, "pawl_history").value_or("[]");
     set(headers, "pawl_history", with_merge(history, now, name));
     set_failures(headers, 0);

@@ -126,7 +126,7 @@ TEST(JobRecord, a_retry_has_the_headers_of_spring_byte_for_byte) {
     EXPECT_EQ(header(record, "kafka_original-offset"), (std::string{"\0\0\0\0\0\0\0\x29", 8}));
     EXPECT_EQ(header(record, "kafka_original-timestamp").size(), 8);
     EXPECT_EQ(header(record, "kafka_original-timestamp-type"), "CreateTime");
-    EXPECT_EQ(header(record, "kafka_original-consumer-group"), "rides");
+    EXPECT_EQ(header(record, "kafka_dlt-original-consumer-group"), "rides");
     EXPECT_EQ(header(record, "kafka_exception-message"), "no answer");
     EXPECT_EQ(due_of(record, t0), t0 + 10s);
 }
@@ -334,14 +334,6 @@ TEST(JobRecord, a_malformed_dead_letter_id_has_no_place) {
           // Partition out of range.
           std::string{"001800000003000.4294967296.000000000000012.mails"}})
         EXPECT_FALSE(place_of_letter(none)) << none;
-}
-
-TEST(JobRecord, a_retry_of_springs_counts_its_attempts) {
-    Record foreign;
-    set(foreign.headers, "retry_topic-attempts", int32_bytes(3));
-
-    EXPECT_EQ(job_of(foreign, "q").failures, 2);
-    EXPECT_EQ(job_of(foreign, "q").raw.attempt, 3);
 }
 
 TEST(JobRecord, foreign_headers_are_kept) {
