@@ -19,6 +19,7 @@ from kafka_wire import CREATE, EARLIEST, GROUP, PREFIXED, READ, TOPIC, WRITE, Co
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 LIBRARIES = os.path.join(ROOT, 'build', 'kafka', 'lib')
+SPRING = os.path.join(ROOT, 'build', 'kafka', 'spring')   # Of spring.py; the broker does without.
 NOBODY = ('nobody', 'nogroup')   # Who runs the brokers if we are root.
 ADMIN = ('admin', 'admin-secret')   # The brokers themselves and the tests; loopback only.
 USER = ('pawl', 'pawl-secret')   # The client under test: the access rules say what it may do.

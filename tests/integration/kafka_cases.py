@@ -241,16 +241,24 @@ def letters(settings, act):
         killed_outside(settings, with_topics(kafka), act)
 
 
-def cases(settings):
-    missing = kafka_broker.missing()
-    if missing and settings.everything:
+def unless_missing(settings, what, missing):
+    """None if its programs are there; --full fetches them. Otherwise the cases to run instead."""
+    why = missing()
+    if why and settings.everything:
         fetched = subprocess.run([FETCH, 'fetch'], capture_output=True, text=True)
-        missing = kafka_broker.missing()
-        if missing:
-            return [('real kafka: its programs are there', lambda: check(False, f'{missing}\n{fetched.stdout}{fetched.stderr}'))]
-    if missing:
-        print(f'skipped: the cases with a real Kafka: {missing}', flush=True)
+        why = missing()
+        if why:
+            return [(f'{what}: its programs are there', lambda: check(False, f'{why}\n{fetched.stdout}{fetched.stderr}'))]
+    if why:
+        print(f'skipped: the cases with a {what}: {why}', flush=True)
         return []
+    return None
+
+
+def cases(settings):
+    instead = unless_missing(settings, 'real kafka', kafka_broker.missing)
+    if instead is not None:
+        return instead
     found = [('real kafka: ' + name, lambda run=run: run(settings)) for name, run in {
         'a ride on one broker': a_ride,
         'days with retries and dead letters on one broker': days,
