@@ -162,6 +162,19 @@ class Wire(unittest.TestCase):
         self.assertEqual(answer.number('q'), -7)
         self.assertEqual(answer.array(answer.text), [], 'a null array')
 
+    def test_numbers_of_records_have_seven_bits_a_byte(self):
+        for number, form in ((0, '00'), (-1, '01'), (1, '02'), (63, '7e'), (64, '8001'), (300, 'd804')):
+            self.assertEqual(kafka_wire.varint(number).hex(), form)
+        self.assertEqual((kafka_wire.counted(None).hex(), kafka_wire.counted(b'a').hex()), ('01', '0261'))
+
+    def test_the_check_of_a_batch_is_castagnolis(self):
+        self.assertEqual(kafka_wire.crc32c(b'123456789'), 0xE3069283)   # The check value of the catalogue of CRCs.
+
+    def test_a_batch_says_how_long_it_is(self):
+        made = kafka_wire.batch(b'k', None, {'ce_id': b'1'}, 1_000)
+        self.assertEqual(struct.unpack_from('>qi', made), (0, len(made) - 12))
+        self.assertEqual(struct.unpack_from('>bI', made, 16), (2, kafka_wire.crc32c(made[21:])))
+
 
 if __name__ == '__main__':
     unittest.main()

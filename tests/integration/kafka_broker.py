@@ -362,10 +362,12 @@ class RealKafka:
     def leader(self, topic, partition=0):
         return self.topics()[topic][partition][0]
 
-    def records(self, topic):
-        """How many records a topic has got, over all partitions."""
+    def records(self, topic, partitions=None):
+        """How many records a topic has got, over all partitions or these."""
         count = 0
         for partition, (leader, _) in self.topics().get(topic, {}).items():
+            if partitions is not None and partition not in partitions:
+                continue
             with self.connection(leader) as broker:
                 count += broker.offset(topic, partition)
         return count
@@ -381,6 +383,32 @@ class RealKafka:
     def make_topic(self, name, partitions=-1, replication=-1, **settings):
         with self.connection() as broker:
             broker.create_topic(name, partitions, replication, **settings)
+
+    def grow_topic(self, name, partitions):
+        """Returns at once; its brokers need a moment for new partitions."""
+        with self.connection() as broker:
+            broker.grow_topic(name, partitions)
+
+    def write(self, topic, partition, key, value, headers):
+        """A record of another program, as soon as the partition has a leader; texts or bytes."""
+        encoded = lambda one: one.encode() if isinstance(one, str) else one
+        end = time.monotonic() + START_S
+        while True:
+            try:
+                with self.connection(self.leader(topic, partition)) as broker:
+                    return broker.write(topic, partition, encoded(key), encoded(value),
+                                        {name: encoded(one) for name, one in headers.items()})
+            except (KafkaError, KeyError):
+                if time.monotonic() > end:
+                    raise
+            time.sleep(0.05)
+
+    def unread(self, group, topic):
+        """{partition: records after the group's offset}; only with one broker, which coordinates all groups."""
+        partitions = sorted(self.topics()[topic])
+        with self.connection() as broker:
+            offsets = broker.committed(group, topic, partitions)
+            return {partition: broker.offset(topic, partition) - max(0, offsets[partition]) for partition in partitions}
 
     def allow_queue(self, prefix='pawl', group='pawl', user=USER[0]):
         """The least that a service needs (docs/howto/kafka.md): its topics, and its consumer groups."""

@@ -1,10 +1,12 @@
-"""What the tests ask a real Kafka broker, in its own protocol: topics, their leaders and lengths, access rules.
+"""What the tests ask a real Kafka broker, in its own protocol: topics, their partitions, leaders and lengths, a group's offsets,
+access rules; and a record for a certain partition.
 
 Not every Python has a Kafka module, and a JVM for each question would take seconds. The versions of the requests are the
 last ones without compact fields; Kafka 4 still answers them.
 """
 import socket
 import struct
+import time
 
 TOPIC, GROUP = 2, 3   # Resources of access rules.
 READ, WRITE, CREATE = 3, 4, 5   # Operations of access rules.
@@ -22,6 +24,39 @@ def text(value):
 def array(parts):
     parts = list(parts)
     return struct.pack('>i', len(parts)) + b''.join(parts)
+
+
+def varint(number):
+    """A number as records have it: zigzag, seven bits a byte."""
+    left, found = (number << 1) ^ (number >> 63), bytearray()
+    while left > 0x7F:
+        found.append(left & 0x7F | 0x80)
+        left >>= 7
+    found.append(left)
+    return bytes(found)
+
+
+def counted(value):
+    return varint(-1) if value is None else varint(len(value)) + value
+
+
+def crc32c(data):
+    """Castagnoli's; Python has the other one."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def batch(key, value, headers, at_ms):
+    """A batch of one record, of format 2."""
+    fields = b''.join(counted(name.encode()) + counted(content) for name, content in headers.items())
+    record = b'\0' + varint(0) + varint(0) + counted(key) + counted(value) + varint(len(headers)) + fields
+    checked = struct.pack('>hiqqqhii', 0, 0, at_ms, at_ms, -1, -1, -1, 1) + counted(record)
+    rest = struct.pack('>ibI', -1, 2, crc32c(checked)) + checked
+    return struct.pack('>qi', 0, len(rest)) + rest
 
 
 class Answer:
@@ -117,6 +152,37 @@ class Connection:
         for name, error, why in answer.array(lambda: (answer.text(), answer.number('h'), answer.text())):
             if error:
                 raise KafkaError(f'topic {name}: {why or error}')
+
+    def grow_topic(self, name, partitions):
+        """To so many partitions in all."""
+        answer = self.ask(37, 1, array([text(name) + struct.pack('>ii', partitions, -1)]) + struct.pack('>i?', 10_000, False))
+        answer.number('i')
+        for name, error, why in answer.array(lambda: (answer.text(), answer.number('h'), answer.text())):
+            if error:
+                raise KafkaError(f'topic {name}: {why or error}')
+
+    def write(self, topic, partition, key, value, headers):
+        """A record for a partition that this broker leads; all in bytes."""
+        records = batch(key, value, headers, int(time.time() * 1000))
+        body = array([text(topic) + array([struct.pack('>ii', partition, len(records)) + records])])
+        answer = self.ask(0, 3, text(None) + struct.pack('>hi', -1, 10_000) + body)
+
+        def written():
+            answer.text()
+            return answer.array(lambda: (answer.number('i'), answer.number('h'), answer.number('q'), answer.number('q')))
+        (_, error, _, _), = answer.array(written)[0]
+        if error:
+            raise KafkaError(f'a record for {topic}-{partition}: {error}')
+
+    def committed(self, group, topic, partitions):
+        """{partition: offset} of a group that this broker coordinates; -1: none."""
+        asked = text(topic) + array(struct.pack('>i', partition) for partition in partitions)
+        answer = self.ask(9, 1, text(group) + array([asked]))
+
+        def found():
+            answer.text()
+            return answer.array(lambda: (answer.number('i'), answer.number('q'), answer.text(), answer.number('h')))
+        return {partition: offset for partition, offset, _, _ in answer.array(found)[0]}
 
     def allow(self, principal, resource, name, *operations, pattern=LITERAL):
         """Access rules; others are kept."""

@@ -84,6 +84,9 @@ Handle open_client(
     put(conf.get(), "bootstrap.servers", options.brokers);
     put(conf.get(), "client.id", "pawl-" + options.group);
     put(conf.get(), "reconnect.backoff.max.ms", "1000");  // Reconnects soon after an outage.
+    // How soon new partitions are read and written. By librdkafka's default, 5 min, jobs that other
+    // programs write there would wait for too long.
+    put(conf.get(), "topic.metadata.refresh.interval.ms", "10000");
     for (const auto& [name, value] : settings) put(conf.get(), name, value);
     for (const auto& [name, value] : options.settings) put(conf.get(), name, value);
     rd_kafka_conf_set_opaque(conf.get(), &context);
