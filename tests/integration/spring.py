@@ -8,10 +8,11 @@ import threading
 
 import kafka_broker
 from kafka_broker import JVM, ROOT, SPRING
-from world import NotSo, end, wait_until
+from world import WAIT_S, NotSo, end, wait_until
 
 SOURCE = os.path.join(ROOT, 'tests', 'spring', 'SpringRetries.java')
 JARS = os.path.join(SPRING, '*')
+PATIENCE_S = 3 * WAIT_S   # A JVM and two applications start, beside other cases.
 COMPILER = 'org.eclipse.jdt.internal.compiler.batch.Main'
 
 
@@ -63,7 +64,7 @@ class SpringRetries:
                 raise NotSo(f'Spring has ended with {self.process.returncode}: {self.log()}')
             return next((record for record in list(self.records) if (record['topic'], record['key']) == (topic, job)), None)
         try:
-            return wait_until(f'{job} in {topic}', found)
+            return wait_until(f'{job} in {topic}', found, PATIENCE_S)
         except NotSo as error:
             seen = [(record['topic'], record['key']) for record in self.records]
             raise NotSo(f'{error}; Spring has read {seen} and says {self.log()[-1500:]}') from None

@@ -49,7 +49,7 @@ class Both:
             return next((record for record in list(self.spring.records)
                          if record['topic'] == self.queue and record['headers'].get('ce_type') == 'send_receipt'
                          and json.loads(record['value'])['ride'] == ride.json['ride']), None)
-        return wait_until(f'the receipt of {rider} in the queue, read by Spring', receipt)
+        return wait_until(f'the receipt of {rider} in the queue, read by Spring', receipt, spring.PATIENCE_S)
 
     def add_points(self, topic, job, points):
         self.spring.send(topic, job, 'add_points', json.dumps({'user': self.user, 'points': points}))
