@@ -21,14 +21,23 @@ FILLED = 200_000   # Jobs at the start of the floor of working.
 
 # Like the server: jobs claimed together are marked and finished together.
 PROCEDURES = """
+CREATE TABLE IF NOT EXISTS floor_rows (how_many INTEGER, jobs JSON);
+
+-- A client has these texts at hand.
+CREATE OR REPLACE PROCEDURE floor_prepare(how_many INTEGER) LANGUAGE plpgsql AS $floor$
+BEGIN
+    INSERT INTO floor_rows
+    SELECT how_many, json_agg(json_build_object('p1', left(md5(n::text), 24), 'p2', 'default', 'p3', 'bench_noop', 'p4', {args},
+                                                'p5', now(), 'p6', NULL, 'p7', now()))
+    FROM generate_series(1, how_many) AS n;
+    COMMIT;
+END $floor$;
+
 CREATE OR REPLACE PROCEDURE floor_stage(how_many INTEGER) LANGUAGE plpgsql AS $floor$
 DECLARE
-    n BIGINT := random() * 9000000000000000;
+    prepared JSON := (SELECT jobs FROM floor_rows WHERE floor_rows.how_many = floor_stage.how_many LIMIT 1);
 BEGIN
-    FOR i IN 1..how_many LOOP
-        n := n + 1;
-        {insert_job};
-    END LOOP;
+    {insert_jobs};
     COMMIT;
 END $floor$;
 
@@ -72,7 +81,8 @@ def insert(sql, number):
 def procedures():
     sql = statements()
     return PROCEDURES.format(
-        insert_job=insert(sql, 'n').rstrip(';'),
+        args=ARGS.replace(':n', 'n'),
+        insert_jobs=text(sql['insert_jobs'], 'prepared'),
         claim_jobs=text(sql['claim_jobs'], "'default'", 'now()', SOON, 'how_many', LONG_AGO, 'NULL', '0', "'[]'", '7', '1'),
         mark_job_called=text(sql['mark_job_called'], 'ids[i]', 'attempts[i]', 'now()'),
         delete_job=text(sql['delete_job'], 'ids[i]', 'attempts[i]'))
@@ -103,6 +113,8 @@ class PostgresFloor:
         del seen   # It shares no transactions.
         self.cluster.sql('floor', procedures())
         left = FILLED if part == 'work' else 1_000 * max(case.workers, 1)
+        for jobs in {left, case.batch}:
+            self.cluster.sql('floor', f'CALL floor_prepare({jobs});')
         self.cluster.sql('floor', f'CALL floor_stage({left});')
         path = os.path.join(self.folder, 'floor.sql')
         with open(path, 'w', encoding='utf-8') as file:

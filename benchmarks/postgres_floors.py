@@ -5,6 +5,7 @@ by currval(), as results can't be fetched inside a pipeline.
 """
 import importlib.machinery
 import importlib.util
+import json
 import os
 import re
 
@@ -28,7 +29,7 @@ def statements():
     spec = importlib.util.spec_from_loader('embed_sql', loader)
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
-    files = ['src/store/sql/keys.sql', 'src/store/sql/jobs.sql', 'apps/rides/sql/rides.sql']
+    files = ['src/store/sql/keys.sql', 'src/store/sql/jobs.sql', 'src/store/sql/session.sql', 'apps/rides/sql/rides.sql']
     found = {}
     for file in files:
         for name, statement in module.read([os.path.join(ROOT, file)]).items():
@@ -80,8 +81,10 @@ class Scripts:
         return [filled(self.sql['set_charge'], RIDE, f"'ch_' || {RIDE}")]
 
     def _jobs(self):
-        return [filled(self.sql['insert_job'], 'left(md5(:n::text), 24)', "'default'", f"'{kind}'", POINT, 'now()', KEY,
-                       'now()') for kind in ('send_receipt', 'add_points')]
+        # Constant, as a client would send it. No colon before a digit: pgbench would read a variable.
+        rows = [{'p1': '0123456789abcdef01234567', 'p2': 'default', 'p3': kind, 'p4': POINT.strip("'"), 'p5': '20270101T000000Z',
+                 'p6': 1, 'p7': '20270101T000000Z'} for kind in ('send_receipt', 'add_points')]
+        return [filled(self.sql['insert_jobs'], f"'{json.dumps(rows)}'")]
 
     def _transaction(self, statements, isolation='READ COMMITTED'):
         return [f'BEGIN ISOLATION LEVEL {isolation};', *statements, 'COMMIT;']

@@ -201,6 +201,8 @@ inline std::vector<Case> cases_of_locks() {
 
 // For tables with at most a few rows; create_migrations, which makes one, has no plan.
 inline std::vector<Case> cases_of_the_database() {
+    const auto* rows =
+        R"([{"p1":"j","p2":"queue-1","p3":"k","p4":"{}","p5":"2027-01-01","p7":"2027-01-01"}])";
     return {
         {&sql::advance_mark, {at::now, "3"}},
         {&sql::delete_secret, {"1"}},
@@ -223,6 +225,8 @@ inline std::vector<Case> cases_of_the_database() {
         {&sql::postgres::claim_key_under_id, {id::next, hash_of(id::next)}, {}, {}, 100, true},
         {&sql::postgres::database_clock, {}},
         {&sql::postgres::durability, {}},
+        {&sql::postgres::insert_jobs, {rows}},
+        {&sql::postgres::insert_staged_jobs, {rows}},
         {&sql::postgres::lock_name, {"7"}},
         {&sql::postgres::set_lock_timeout, {"50"}},
         {&sql::postgres::preallocate_key_ids, {"10"}},

@@ -172,7 +172,7 @@ void Connection::flush_each(OnAnswer on_answer) {
     ++flushes_;
     std::vector<Expected> expected;
     expected.reserve(queued_.size() + 2);
-    for (const auto& queued : std::exchange(queued_, {})) send(queued, expected);
+    for (const auto& queued : gather_rows(std::exchange(queued_, {}))) send(queued, expected);
     check(PQpipelineSync(pg_));
     read_answers(expected, on_answer);
 }

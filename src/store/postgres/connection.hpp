@@ -126,6 +126,9 @@ private:
         std::size_t owner{};     // See begin_next_work().
     };
 
+    // With rows that one work inserts in a row as one statement; not the last statement, whose
+    // answer is awaited.
+    static std::vector<Queued> gather_rows(std::vector<Queued> queued);
     void send(const Queued& queued, std::vector<Expected>& expected);
     void wait_for_answer();
     Result next_answer();

@@ -34,7 +34,7 @@ struct WorkBatch {
 struct WorkQueueLimits {
     std::size_t waiting_max{};
     int sharing{};              // Connections that may run shared transactions at once; 0: none.
-    std::size_t share_max{32};  // Works in one transaction, and lookups in one packet.
+    std::size_t share_max{64};  // Works in one transaction, and lookups in one packet.
 };
 
 // The queue of works for the connections: urgent ones first, then the oldest. Works that may share

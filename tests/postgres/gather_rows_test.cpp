@@ -1,0 +1,147 @@
+#include "src/base/clock.hpp"
+#include "src/store/postgres/connection.hpp"
+#include "store/migrations.hpp"
+#include "store/statements.hpp"
+#include "tests/conformance/store_world.hpp"
+#include "tests/postgres/cluster.hpp"
+
+#include <gtest/gtest.h>
+#include <postgresql/libpq-fe.h>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+// Jobs that one work stages in a row reach the database as one statement (gather_rows.cpp). The
+// statement's name in an error shows which one it was.
+namespace pawl::postgres {
+
+namespace {
+
+using namespace conformance;
+using detail::Value;
+using Use = Connection::Use;
+
+constexpr Sql jobs = on_all("jobs", "SELECT jid, args, key_id FROM pawl_jobs ORDER BY id");
+constexpr Sql staged =
+    on_all("staged", "SELECT jid, args, key_id FROM pawl_staged_jobs ORDER BY id");
+
+class GatherRowsTest : public ::testing::Test {
+protected:
+    GatherRowsTest() {
+        std::string tables{sql::create_migrations.postgres};
+        for (const auto* migration : sql::migrations::all)
+            tables += ";" + std::string{migration->postgres};
+        testing::run_sql(database.url(), tables);
+    }
+
+    void stage(
+        const Sql& insert,
+        const Value& jid,
+        std::string_view args = "{}",
+        const Value& key = std::monostate{}
+    ) {
+        const std::string_view at = "2027-01-01 00:00:00.001+00";
+        const std::array<Value, 7> values{jid, "default", "k", args, at, key, at};
+        connection.queue(insert, values, Use::plain);
+    }
+    void commit() {
+        connection.queue_commit();
+        (void)connection.flush();
+    }
+    void begin() { connection.queue_control("BEGIN"); }
+    std::string failing_statement() {
+        return std::string{error_of([&] { commit(); }).statement()};
+    }
+    std::vector<std::string> read(const Sql& statement) {
+        connection.queue(statement, {}, Use::plain);
+        const auto result = connection.flush();
+        std::vector<std::string> rows;
+        for (int i = 0; i < PQntuples(result.get()); ++i) {
+            std::string row;
+            for (int column = 0; column < 3; ++column)
+                row += std::string{PQgetvalue(result.get(), i, column)} + " ";
+            rows.push_back(row);
+        }
+        return rows;
+    }
+
+    testing::PostgresDatabase database;
+    PostgresOptions options{.url = database.url(), .connections = 1};
+    Connection connection{options, base::system_clock()};
+    static constexpr std::monostate null{};
+};
+
+}  // namespace
+
+TEST_F(GatherRowsTest, rows_arrive_in_order_and_unchanged) {
+    const auto* args = R"({"text":"a \"quote\", a \\ and \u0000, Zürich 🚕","list":[1,null]})";
+    for (const auto& [insert, all] :
+         {std::pair{&sql::insert_job, &jobs}, std::pair{&sql::insert_staged_job, &staged}}) {
+        begin();
+        for (int i = 0; i < 2'500; ++i)
+            stage(*insert, std::to_string(i), args, i % 2 == 0 ? Value{std::int64_t{i}} : Value{});
+        commit();
+
+        const auto rows = read(*all);
+        ASSERT_EQ(rows.size(), 2'500U);
+        for (int i = 0; i < 2'500; ++i) {
+            const auto key = i % 2 == 0 ? std::to_string(i) : "";
+            EXPECT_EQ(
+                rows[static_cast<std::size_t>(i)], std::to_string(i) + " " + args + " " + key + " "
+            );
+        }
+    }
+}
+
+TEST_F(GatherRowsTest, two_rows_are_one_statement) {
+    begin();
+    stage(sql::insert_job, "a");
+    stage(sql::insert_job, null);
+
+    EXPECT_EQ(failing_statement(), "insert_jobs");
+}
+
+TEST_F(GatherRowsTest, a_single_row_is_its_own_statement) {
+    begin();
+    stage(sql::insert_staged_job, "a");
+    stage(sql::insert_job, null);
+    stage(sql::insert_staged_job, "b");
+
+    EXPECT_EQ(failing_statement(), "insert_job");
+}
+
+TEST_F(GatherRowsTest, rows_of_two_works_are_not_mixed) {
+    begin();
+    connection.begin_next_work();
+    stage(sql::insert_job, "a");
+    connection.begin_next_work();
+    stage(sql::insert_job, null);
+
+    EXPECT_EQ(failing_statement(), "insert_job");
+}
+
+// PostgreSQL itself says what is wrong with it.
+TEST_F(GatherRowsTest, a_text_that_is_not_utf_8_is_sent_alone) {
+    begin();
+    stage(sql::insert_job, "a");
+    stage(sql::insert_job, "b", "\xff");
+    stage(sql::insert_job, "c");
+
+    EXPECT_EQ(failing_statement(), "insert_job");
+}
+
+// The caller reads its answer.
+TEST_F(GatherRowsTest, the_last_statement_before_a_flush_is_sent_alone) {
+    begin();
+    for (const auto* jid : {"a", "b", "c"}) stage(sql::insert_job, jid);
+
+    const auto last = connection.flush();
+
+    EXPECT_STREQ(PQcmdTuples(last.get()), "1");
+    commit();
+    EXPECT_EQ(read(jobs).size(), 3U);
+}
+
+}  // namespace pawl::postgres
