@@ -75,14 +75,16 @@ std::vector<std::string> InFlightJobs::full_kinds(int of_a_kind) {
     return full;
 }
 
-std::vector<queue::ClaimedJob> InFlightJobs::release() {
+std::vector<queue::ClaimedJob> InFlightJobs::release(std::chrono::milliseconds waited_for) {
     std::vector<queue::ClaimedJob> jobs;
+    const auto since = clock_.steady() - waited_for;
     const std::lock_guard lock{mutex_};
-    for (auto& waiting : waiting_) {
-        held_.erase(waiting.held.job.id);
-        jobs.push_back(std::move(waiting.held.job));
+    // The first has waited longest.
+    while (!waiting_.empty() && waiting_.front().since <= since) {
+        held_.erase(waiting_.front().held.job.id);
+        jobs.push_back(std::move(waiting_.front().held.job));
+        waiting_.pop_front();
     }
-    waiting_.clear();
     return jobs;
 }
 

@@ -70,8 +70,8 @@ public:
     void turn_over(const std::string& kind);
     // The kinds that have their threads, sorted.
     std::vector<std::string> full_kinds(int of_a_kind);
-    // Returns the jobs that wait, when nobody will work them; they are not held any more.
-    std::vector<queue::ClaimedJob> release();
+    // Returns the jobs that have waited for so long; they are not held any more.
+    std::vector<queue::ClaimedJob> release(std::chrono::milliseconds waited_for);
 
     // The job's handler begins; its stop is requested after `timeout`.
     std::stop_token begin(const queue::ClaimedJob& job, std::chrono::milliseconds timeout);

@@ -166,10 +166,13 @@ TEST_F(InFlightJobsTest, a_job_that_was_lost_and_taken_again_is_held_by_its_new_
 TEST_F(InFlightJobsTest, jobs_that_wait_can_be_given_back_and_jobs_at_work_cannot) {
     in_flight.add({job("a"), job("b"), job("c")}, {});
     next();
+    clock.at += 1s;
+    in_flight.add({job("d")}, {});
 
-    const auto back = in_flight.release();
-
-    EXPECT_EQ(back.size(), 2);
+    EXPECT_EQ(in_flight.release(1001ms).size(), 0);
+    EXPECT_EQ(in_flight.release(1s).size(), 2);
+    EXPECT_THAT(all(), ElementsAre("a", "d"));
+    EXPECT_EQ(in_flight.release(0ms).size(), 1);
     EXPECT_THAT(all(), ElementsAre("a"));
     EXPECT_THAT(next(), IsEmpty());
 }

@@ -83,8 +83,10 @@ public:
     void rescue_once();
     // Stops the handlers that have run for a second and whose jobs were cancelled or lost.
     void stop_lost();
-    // Runs rescue_once() every third of a lease and stop_lost() every second; asks handlers whose
-    // time is over to stop.
+    // Gives back the jobs that have waited here for so long: other servers may be free.
+    void release(std::chrono::milliseconds waited_for);
+    // Runs rescue_once() every third of a lease, stop_lost() and release() every second; asks
+    // handlers whose time is over to stop.
     void run_rescuer(const std::stop_token& stop);
 
 private:
@@ -122,7 +124,6 @@ private:
     int claim(int limit);
     int claim_for_all();
     std::chrono::milliseconds poll_wait();
-    void release();
     bool begin_round();
     void end_round(bool worked);
     void poll_now();  // With mutex_ locked.

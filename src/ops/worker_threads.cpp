@@ -14,9 +14,8 @@ namespace pawl::ops {
 
 namespace {
 
-// How often to look for cancelled jobs whose handlers make a call.
-constexpr std::chrono::seconds look_for_lost_every{1};
-// Jobs that others wait for so long behind here are given back: other servers may be free.
+// How often to look for cancelled jobs whose handlers make a call, and for jobs that wait too long.
+constexpr std::chrono::seconds look_every{1};
 constexpr std::chrono::seconds longest_wait_here{1};
 
 }  // namespace
@@ -130,13 +129,11 @@ int Worker::work_some() {
         if (next.more) ++wakes_;
     }
     if (next.more) woken_.notify_one();
-    if (next.longest_wait > longest_wait_here) run_round("worker", [this] { release(); });
     WorkReport report;
     const auto began = engine_.clock().steady();
     work_all(next.jobs, report);
-    const auto ran = std::chrono::duration_cast<std::chrono::milliseconds>(
-        engine_.clock().steady() - began
-    );
+    const auto ran =
+        std::chrono::duration_cast<std::chrono::milliseconds>(engine_.clock().steady() - began);
     const std::lock_guard lock{mutex_};
     claim_size_.waited(ran);
     return report.worked();
@@ -158,12 +155,13 @@ void Worker::run(const std::stop_token& stop) {
         woken_.wait_for(lock, stop, wait, [&] { return wakes_ != seen; });
         seen = wakes_;
     }
-    run_round("worker", [this] { release(); });
+    // Other servers get the jobs that wait here at once, and not only after the lease.
+    run_round("worker", [this] { release(std::chrono::milliseconds{0}); });
 }
 
-// Other servers get the jobs that wait here at once, and not only after the lease.
-void Worker::release() {
-    queue_.release(in_flight_.release());
+void Worker::release(std::chrono::milliseconds waited_for) {
+    const auto jobs = in_flight_.release(waited_for);
+    if (!jobs.empty()) queue_.release(jobs);
 }
 
 void Worker::rescue_once() {
@@ -175,7 +173,7 @@ void Worker::rescue_once() {
 }
 
 void Worker::stop_lost() {
-    const auto running = in_flight_.running_for(look_for_lost_every);
+    const auto running = in_flight_.running_for(look_every);
     if (running.empty()) return;
     const auto held = queue_.still_held(running);
     for (std::size_t i = 0; i < running.size(); ++i) {
@@ -196,8 +194,11 @@ void Worker::run_rescuer(const std::stop_token& stop) {
             next_round = clock.steady() + options_.lease / 3;
         }
         if (clock.steady() >= next_look) {
-            const bool well = run_round("rescuer", [this] { stop_lost(); });
-            next_look = well ? clock.steady() + look_for_lost_every : next_round;
+            const bool well = run_round("rescuer", [this] {
+                stop_lost();
+                release(longest_wait_here);
+            });
+            next_look = well ? clock.steady() + look_every : next_round;
         }
         const auto wake_at = in_flight_.stop_overdue(std::min(next_round, next_look));
         std::unique_lock lock{mutex_};
