@@ -178,6 +178,38 @@ TEST_F(JobTest, jobs_that_waited_behind_a_slow_one_are_given_back) {
     end.open();
 }
 
+// What is claimed counts, for all servers (docs/adr/0030).
+TEST_F(JobTest, slow_jobs_of_a_queue_with_limits_are_claimed_for_free_threads_only) {
+    constexpr int threads = 4;
+    constexpr int jobs = 16;
+    options.limited = true;
+    options.threads = threads;
+    ops::Worker worker{*world.engine, queue, pauses, options};
+    std::mutex mutex;
+    std::int64_t most = 0;
+    int ended = 0;
+    Gate all_ended;
+    const auto slow = [&](KeyedCall&, const Job<Note>&) -> JobResult {
+        std::this_thread::sleep_for(70ms);
+        const std::lock_guard lock{mutex};
+        most = std::max(most, world.count("pawl_jobs WHERE state = 'running'"));
+        if (++ended == jobs) all_ended.open();
+        return done;
+    };
+    worker.add(detail::erase_job(std::make_shared<NoteInCall>(slow)));
+    for (int n = 0; n < jobs; ++n) stage();
+
+    {
+        std::vector<std::jthread> running;
+        for (int n = 0; n < threads; ++n)
+            running.emplace_back([&](const std::stop_token& stop) { worker.run(stop); });
+        all_ended.wait();
+    }
+
+    EXPECT_LE(most, threads);
+    EXPECT_GT(most, 1);
+}
+
 // Whatever a handler throws, the worker goes on.
 TEST_F(JobTest, a_handler_that_throws_something_that_is_no_exception_has_failed) {
     handle(NoteInTx{[](Tx&, const Job<Note>&) { throw 42; }});  // NOLINT: what users may do.
