@@ -59,15 +59,16 @@ auto write_now(
     );
 }
 
-// Like write_now() for short writes of one row by its id, as any thread may make at any time.
-// Writes of the same `kind` may share a transaction and its commit.
+// Like write_now() for short writes of rows by their ids, as any thread may make at any time. They
+// may share a transaction and its commit with works of other kinds, and so have the isolation that
+// phases have by default: at another one they would need commits of their own.
 template <class F>
 auto write_together(Store& store, const Sql& kind, F f) {
     return run_and_wait(
         [&store](std::unique_ptr<Work> w) { store.write(std::move(w)); },
         f,
         std::chrono::seconds{5},
-        Isolation::read_committed,
+        Isolation::repeatable_read,
         &kind
     );
 }

@@ -52,7 +52,7 @@ TEST_F(Simulation, no_history_breaks_an_invariant) {
 // The checks once took these for violations: a hurried job that comes early, and a job pushed twice
 // of which one entry died while the other was done.
 TEST_F(Simulation, no_check_is_stricter_than_the_promises) {
-    for (const std::uint64_t seed : {511'021, 771'473}) {
+    for (const auto seed : {std::uint64_t{511'021}, std::uint64_t{771'473}}) {
         Choices choices{seed};
         const auto ended = live(choices, {});
         EXPECT_FALSE(ended.violation) << "pawl-sim --seed " << seed << ": " << *ended.violation;
