@@ -17,13 +17,14 @@ using Values = std::vector<std::optional<std::string>>;
 constexpr std::size_t rows_max = 1'000;
 constexpr std::size_t bytes_max = 1'000'000;
 
-// The statement that inserts many rows for one that inserts one; null: there is none.
+// The statement that inserts many rows for one that inserts one; null: there is none. By the text,
+// which may be at several addresses.
 const Sql* many_of(const Sql& one) {
     constexpr std::array<std::pair<const Sql*, const Sql*>, 2> known{
         {{&sql::insert_job, &sql::postgres::insert_jobs},
          {&sql::insert_staged_job, &sql::postgres::insert_staged_jobs}}};
     for (const auto& [single, many] : known)
-        if (one.postgres.data() == single->postgres.data()) return many;
+        if (one.postgres == single->postgres) return many;
     return nullptr;
 }
 
@@ -60,8 +61,8 @@ std::vector<Connection::Queued> Connection::gather_rows(std::vector<Queued> queu
         auto end = first;
         const auto belongs = [&](const Queued& next) {
             return next.use == Use::plain && next.owner == head.owner &&
-                   next.statement.postgres.data() == head.statement.postgres.data() &&
-                   is_json(next.values) && end - first < rows_max && rows.size() < bytes_max;
+                   next.statement.postgres == head.statement.postgres && is_json(next.values) &&
+                   end - first < rows_max && rows.size() < bytes_max;
         };
         // A single row stays as it is.
         const auto awaited = queued.size() - 1;
