@@ -2,6 +2,7 @@
 import importlib.machinery
 import importlib.util
 import os
+import re
 import unittest
 
 import jobs_floors
@@ -55,6 +56,25 @@ class Floors(unittest.TestCase):
         texts = redis_floor.scripts()
         for name in ('push', 'take', 'call', 'finish'):
             self.assertIn("redis.call('", texts[name])
+
+
+    def test_the_floor_of_redis_gives_the_scripts_all_keys_and_arguments(self):
+        given = {}
+
+        class Redis:
+            def ask(self, *words):
+                return words[2] if words[0] == 'SCRIPT' else '1000'
+
+            def rate(self, _clients, _count, _command, text, keys, *words, **_):
+                given[text] = int(keys), len(words) - int(keys)
+                return 1
+
+        redis_floor.RedisFloor(Redis()).rate('both', jobs.Case('redis', 'call', 1, 1), {}, 1)
+        for name in ('push', 'take', 'call', 'finish'):
+            text = redis_floor.scripts()[name]
+            needed = [max([int(n) for n in re.findall(what + r'\[(\d+)\]', text)], default=0) for what in ('KEYS', 'ARGV')]
+            self.assertGreaterEqual(given[text], tuple(needed), name)
+            self.assertGreaterEqual(given[text][1], needed[1], name)
 
 
 class Report(unittest.TestCase):

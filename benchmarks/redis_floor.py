@@ -11,9 +11,11 @@ import time
 from measuring import ROOT
 from processes import Failed, free_port
 
-PUSHED_AT_ONCE, TAKEN_AT_ONCE = 100, 64
+PUSHED_AT_ONCE, TAKEN_AT_ONCE = 100, 256
 JOBS = 20_000   # With one client each write waits for the disk.
-DUE_MOVED, BYTES_MOVED = 100, 16 << 20   # Limits of a take, as in redis_queue.cpp.
+DUE_MOVED, BYTES_MOVED, PASSED_OVER = 100, 16 << 20, 1_000   # Limits of a take, as in redis_queue.cpp.
+LAST_RETRY_LIST = 5
+NO_LIMITS = (0, 0, 1)   # Running max, microseconds for a token, burst.
 WEEK_MS, LEASE_MS = 7 * 24 * 3_600_000, 60_000
 PAYLOAD = ('{"class":"bench_noop","args":[{"number":123456,"poison":false}],"retry":true,"queue":"default",'
            '"jid":"__rand_int__","created_at":1795317854.249,"enqueued_at":1795317854.280}')
@@ -92,9 +94,10 @@ class RedisFloor:
         return PUSHED_AT_ONCE * self.script('push', clients, count, ('pawl:pushed', 'queues'), '', WEEK_MS, 0, *jobs)
 
     def take(self, clients):
-        keys = ('queue:default', 'schedule', 'retry', 'pawl:claims', *HELD, 'queues')
+        keys = ('queue:default', 'schedule', 'retry', 'pawl:claims', *HELD, 'queues', 'pawl:rate:default', 'queue:default')
         count = int(self.redis.ask('LLEN', 'queue:default')) // TAKEN_AT_ONCE
-        return TAKEN_AT_ONCE * self.script('take', clients, count, keys, '', LEASE_MS, TAKEN_AT_ONCE, DUE_MOVED, BYTES_MOVED)
+        return TAKEN_AT_ONCE * self.script('take', clients, count, keys, '', LEASE_MS, TAKEN_AT_ONCE, DUE_MOVED, BYTES_MOVED,
+                                           PASSED_OVER, 'default', LAST_RETRY_LIST, *NO_LIMITS, 'all')
 
     def hold(self):
         """Jobs under tokens that redis-benchmark can draw."""
