@@ -29,6 +29,8 @@ struct Had {
     bool days{};    // Longer than a receiver remembers and than keys are kept.
     bool jumps{};   // Time passed while all processes stood still.
     bool faults{};  // Another failure, death or stop.
+    // A person cancelled jobs, whose handlers may still run while the dead letter is merged.
+    bool cancels{};
     bool calm() const { return !clock_steps && !days && !jumps && !faults; }
 };
 
