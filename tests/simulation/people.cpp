@@ -183,8 +183,10 @@ void History::steer(queue::EmbeddedJobs& jobs) {
     std::vector<std::string> ids;
     for (const auto& job : chosen) ids.push_back(job.id);
     const queue::AuditEntry act{"an operator", "simulated"};
-    if (cancels) had_.cancels = true;
-    if (!cancels) checks_.hurries(chosen);
+    if (cancels)
+        had_.cancels = true;
+    else
+        checks_.hurries(chosen);
     try {
         checks_.steered(cancels ? jobs.cancel(ids, act).cancelled : jobs.retry_now(ids, act).due);
     } catch (const StoreError&) {
