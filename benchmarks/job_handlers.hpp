@@ -26,7 +26,7 @@ struct Noop {
 // Of one of a hundred tenants, in the queue with the limit.
 struct LimitedNoop {
     static constexpr std::string_view kind = "bench_limited_noop";
-    static constexpr std::string_view queue = "limited";
+    static constexpr JobSettings settings{.queue = "limited"};
     std::string partition() const { return std::to_string(number % 100); }
     std::int64_t number{};
     bool poison{};
@@ -59,12 +59,12 @@ private:
 
 struct SlowPoison {
     static constexpr std::string_view kind = "bench_slow_poison";
+    static constexpr JobSettings settings{.timeout = std::chrono::seconds{40}};
 };
 
 // A receiver that accepts, and does not answer until its client's time-out.
 class Hangs {
 public:
-    static constexpr auto timeout = std::chrono::seconds{40};
     explicit Hangs(double seconds) : seconds_{seconds} {}
     void work(Call& call, const Job<SlowPoison>&) {
         const auto until = Clock::now() + seconds_;

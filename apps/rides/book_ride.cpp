@@ -100,7 +100,7 @@ Next<BookRide::ChargeCreated> BookRide::keep_charge(
 
 Finish BookRide::refuse_ride(Tx& tx, const RideCreated& at, const Declined& declined) {
     pawl::send(tx, sql::set_state, at.ride, "refused");
-    return problem(402, "The payment was declined", declined.message);
+    return pawl::answer(problem(402, "The payment was declined", declined.message));
 }
 
 Finish BookRide::finish_ride(Tx& tx, const ChargeCreated& at) {
@@ -111,12 +111,12 @@ Finish BookRide::finish_ride(Tx& tx, const ChargeCreated& at) {
         201, Booked{at.ride, at.charge, at.amount, at.currency, "Paid. Your rocket is on its way."}
     );
     response.headers.push_back({"Location", "/rides/" + std::to_string(at.ride.value)});
-    return response;
+    return pawl::answer(response);
 }
 
 Finish BookRide::abandon(Tx& tx, const RideCreated& at, const Abandoned& why) {
     pawl::send(tx, sql::set_state, at.ride, "given_up");
-    return problem(
+    return pawl::answer(problem(
         422,
         "The ride was given up",
         why.called_at
@@ -124,7 +124,7 @@ Finish BookRide::abandon(Tx& tx, const RideCreated& at, const Abandoned& why) {
               "charged for it: ask our support before you book again."
             : "An operator gave this request up; there is no ride, and your card was not "
               "charged."
-    );
+    ));
 }
 
 }  // namespace rides

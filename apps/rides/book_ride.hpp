@@ -29,7 +29,8 @@ struct RideRequest {
 class BookRide {
 public:
     static constexpr std::string_view name = "book_ride";
-    static constexpr auto provider_key_lifetime = 20h;  // Stripe forgets keys after 24 h.
+    static constexpr pawl::Settings settings{
+        .provider_key_lifetime = 20h};  // Stripe forgets keys after 24 h.
     explicit BookRide(Stripe& stripe) : stripe_{stripe} {}
 
     // Recovery points. The database stores each `name` and its fields: never change or reuse a

@@ -45,13 +45,19 @@ std::optional<pawl::Response> RefundRide::before_key(
 }
 
 // before_key() has checked the caller.
-pawl::Next<RefundRide::RefundOrdered> RefundRide::order_refund(pawl::Tx& tx, const Started& at) {
+pawl::Next<RefundRide::RefundOrdered, pawl::Refusal> RefundRide::order_refund(
+    pawl::Tx& tx, const Started& at
+) {
     const auto ride = pawl::query_maybe<RideToRefund>(tx, sql::show_ride_for_refund, at.request.id);
-    if (!ride) return problem(404, "There is no such ride", "");
+    if (!ride) return pawl::refuse(problem(404, "There is no such ride", ""));
     if (!ride->charge)
-        return problem(409, "The ride was not charged", "Its state is " + ride->state + ".");
+        return pawl::refuse(
+            problem(409, "The ride was not charged", "Its state is " + ride->state + ".")
+        );
     if (ride->state == "refunded")
-        return problem(409, "The ride was refunded", "It was refunded under another key.");
+        return pawl::refuse(
+            problem(409, "The ride was refunded", "It was refunded under another key.")
+        );
     const auto asker = user_of(tx, at.principal);
     record(tx, {"refund_ordered", at.request.id.value, "ride"}, asker.id, at.origin);
     return RefundOrdered{at.request.id, *ride->charge, ride->amount, ride->currency};
@@ -65,23 +71,23 @@ pawl::Outcome<Refund, RefundRefused> RefundRide::refund_charge(
 
 pawl::Finish RefundRide::keep_refund(pawl::Tx& tx, const RefundOrdered& at, const Refund& refund) {
     pawl::send(tx, sql::set_refund, at.ride, refund.id);
-    return pawl::respond(201, Refunded{at.ride, refund.id, at.amount, at.currency});
+    return pawl::answer(201, Refunded{at.ride, refund.id, at.amount, at.currency});
 }
 
 pawl::Finish RefundRide::keep_refusal(
     pawl::Tx&, const RefundOrdered&, const RefundRefused& refused
 ) {
-    return problem(409, "The refund was refused", refused.message);
+    return pawl::answer(problem(409, "The refund was refused", refused.message));
 }
 
 pawl::Finish RefundRide::abandon(pawl::Tx&, const RefundOrdered&, const pawl::Abandoned& why) {
-    return problem(
+    return pawl::answer(problem(
         422,
         "The refund was given up",
         why.called_at ? "An operator gave this refund up. The money may have been paid back: check "
                         "your account, then ask our support."
                       : "An operator gave this refund up; nothing was paid back."
-    );
+    ));
 }
 
 }  // namespace rides

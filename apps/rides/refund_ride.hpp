@@ -16,10 +16,11 @@ namespace rides {
 class RefundRide {
 public:
     static constexpr std::string_view name = "refund_ride";
-    static constexpr auto scope = pawl::Scope::tenant;  // The key belongs to the ride.
-    static constexpr auto keep = pawl::for_ever;
-    // Stripe takes a second; clients and proxies wait longer than this.
-    static constexpr auto in_progress = pawl::wait(std::chrono::seconds{3});
+    static constexpr pawl::Settings settings{
+        .scope = pawl::Scope::tenant,  // The key belongs to the ride.
+        .keep = pawl::for_ever,
+        // Stripe takes a second; clients and proxies wait longer than this.
+        .in_progress = pawl::wait(std::chrono::seconds{3})};
     explicit RefundRide(Stripe& stripe) : stripe_{stripe} {}
 
     struct Request {
@@ -37,7 +38,7 @@ public:
     std::optional<pawl::Response> before_key(
         pawl::Snapshot& read, const pawl::Asked<Request>& at, std::string_view key
     );
-    pawl::Next<RefundOrdered> order_refund(pawl::Tx& tx, const Started& at);
+    pawl::Next<RefundOrdered, pawl::Refusal> order_refund(pawl::Tx& tx, const Started& at);
     pawl::Outcome<Refund, RefundRefused> refund_charge(
         pawl::KeyedCall& call, const RefundOrdered& at
     );

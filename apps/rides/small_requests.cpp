@@ -51,10 +51,10 @@ struct Told {
     bool retry{};
 };
 
-pawl::Response cancelled(const Ride& ride) {
-    if (!ride.stripe_charge_id) return pawl::respond(200, State{ride.id, "cancelled"});
+pawl::Answer cancelled(const Ride& ride) {
+    if (!ride.stripe_charge_id) return pawl::answer(200, State{ride.id, "cancelled"});
     const auto id = std::to_string(ride.id.value);
-    return pawl::respond(
+    return pawl::answer(
         200,
         CancelledPaid{
             ride.id,
@@ -95,13 +95,15 @@ std::string customer_of(const std::string& email) {
     return customer;
 }
 
-pawl::Finish CancelRide::cancel(pawl::Tx& tx, const Started& at) {
+pawl::Next<pawl::Refusal> CancelRide::cancel(pawl::Tx& tx, const Started& at) {
     const auto user = user_of(tx, at.principal);
     const auto ride = pawl::query_maybe<Ride>(tx, sql::find_ride, at.request.id, user.id);
-    if (!ride) return problem(404, "There is no such ride", "");
+    if (!ride) return pawl::refuse(problem(404, "There is no such ride", ""));
     if (ride->state == "cancelled") return cancelled(*ride);
     if (pawl::execute(tx, sql::cancel_ride, at.request.id, user.id) == 0)
-        return problem(409, "The ride can't be cancelled", "Its state is " + ride->state + ".");
+        return pawl::refuse(
+            problem(409, "The ride can't be cancelled", "Its state is " + ride->state + ".")
+        );
     record(tx, {"cancelled", ride->id.value, "ride"}, user.id, at.origin);
     return cancelled(*ride);
 }
@@ -120,9 +122,9 @@ pawl::Finish PutUser::put(pawl::Tx& tx, const Started& at) {
     const auto& email = at.request.email;
     const auto id =
         pawl::query_maybe<std::int64_t>(tx, sql::insert_user, email, customer_of(email));
-    if (!id) return pawl::respond(200, UserMade{email, false});
+    if (!id) return pawl::answer(200, UserMade{email, false});
     record(tx, {"created", *id, "user"}, asker.id, at.origin);
-    return pawl::respond(201, UserMade{email, true});
+    return pawl::answer(201, UserMade{email, true});
 }
 
 pawl::Response ShowRide::answer(pawl::Snapshot& read, const pawl::Asked<Request>& at) {

@@ -14,12 +14,12 @@ namespace rides {
 class CancelRide {
 public:
     static constexpr std::string_view name = "cancel_ride";
-    static constexpr auto key = pawl::KeyRule::none;
+    static constexpr pawl::Settings settings{.key = pawl::KeyRule::none};
     struct Request {
         RideId id{};
     };
     using Started = pawl::Started<Request>;
-    pawl::Finish cancel(pawl::Tx& tx, const Started& at);
+    pawl::Next<pawl::Refusal> cancel(pawl::Tx& tx, const Started& at);
     using Flow = pawl::Steps<pawl::Atomic<&CancelRide::cancel>>;
 };
 static_assert(pawl::Operation<CancelRide>);
@@ -28,7 +28,7 @@ static_assert(pawl::Operation<CancelRide>);
 class PutUser {
 public:
     static constexpr std::string_view name = "put_user";
-    static constexpr auto key = pawl::KeyRule::none;
+    static constexpr pawl::Settings settings{.key = pawl::KeyRule::none};
     struct Request {
         std::string email;
         std::optional<std::string> problem() const;

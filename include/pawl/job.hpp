@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pawl/detail/near_names.hpp>
 #include <pawl/detail/session.hpp>
 
 #include <chrono>
@@ -15,8 +16,7 @@
 
 namespace pawl {
 
-// A job as its handler gets it. `Args` is an aggregate with a static `kind`, the stored name, and
-// perhaps with settings of the kind, which JobArgs below lists.
+// A job as its handler gets it. JobArgs below says what `Args` are.
 template <class Args_>
 struct Job {
     using Args = Args_;
@@ -81,89 +81,95 @@ constexpr bool is_queue_name(std::string_view name) {
     return !name.empty() && name.size() <= 64 && name.find_first_not_of(allowed) == name.npos;
 }
 
-template <class Args>
-concept NamesQueue = requires {
-    std::bool_constant<(std::string_view{Args::queue}.size() > 0)>{};
-};
-
 inline constexpr int priorities = 4;
 inline constexpr int attempts_max = 100;
-
-// What the library knows of a kind of job.
-struct JobSettings {
-    std::string_view kind;
-    std::string_view queue;
-    int priority{1};
-    int attempts{0};  // 0: one more than the queue has retry layers.
-    bool has_partition{false};
-};
 
 }  // namespace detail
 
 // Jobs without a queue of their own go to this one.
 inline constexpr std::string_view default_queue = "default";
 
-// The queue of a kind of job: `static constexpr std::string_view queue` of its Args.
-template <class Args>
-constexpr std::string_view queue_of() {
-    if constexpr (detail::NamesQueue<Args>)
-        return Args::queue;
-    else
-        return default_queue;
-}
+// Settings of a kind of job.
+struct JobSettings {
+    std::string_view queue{default_queue};  // 1 to 64 of a-z, 0-9, "_", "-" and ".".
+    int priority{1};                        // 1 to 4; jobs of 1 are claimed first.
+    int attempts{0};  // 1 to 100; then it is dead. 0: one more than the queue has retry layers.
+    // How long the handler may work on it before it is stopped; nullopt: the service's job_timeout.
+    std::optional<std::chrono::milliseconds> timeout{};
+};
 
 namespace detail {
 
 // A field of that name, which is not static, is an argument like others.
 template <class Args>
-concept HasPriority = requires {
-    std::bool_constant<(static_cast<int>(Args::priority) > 0)>{};
+constexpr bool has_job_settings = requires {
+    requires !std::is_member_pointer_v<decltype(&Args::settings)>;
 };
 template <class Args>
-concept HasAttempts = requires {
-    std::bool_constant<(static_cast<int>(Args::attempts) > 0)>{};
+constexpr bool job_settings_are_right = requires {
+    requires std::same_as<decltype(Args::settings), const JobSettings>;
 };
+
+template <class Args>
+constexpr JobSettings job_settings() {
+    if constexpr (job_settings_are_right<Args>)
+        return Args::settings;
+    else
+        return {};
+}
+
 template <class Args>
 concept HasPartition = requires(const Args& args) {
     { args.partition() } -> std::convertible_to<std::string>;
 };
 
+// Whether a function of this name has another form.
 template <class Args>
-constexpr JobSettings job_settings() {
-    JobSettings settings{.kind = Args::kind, .queue = queue_of<Args>()};
-    if constexpr (HasPriority<Args>) settings.priority = Args::priority;
-    if constexpr (HasAttempts<Args>) settings.attempts = Args::attempts;
-    settings.has_partition = HasPartition<Args>;
-    return settings;
-}
+constexpr bool partition_is_wrong = !HasPartition<Args> && requires {
+    requires std::is_member_function_pointer_v<decltype(&Args::partition)>;
+};
 
 template <class Args>
-constexpr bool good_settings() {
+constexpr bool good_job_settings() {
     constexpr auto settings = job_settings<Args>();
-    bool good = settings.priority >= 1 && settings.priority <= priorities;
-    if constexpr (HasAttempts<Args>)
-        good = good && settings.attempts >= 1 && settings.attempts <= attempts_max;
-    if constexpr (requires {
-                      requires std::is_member_function_pointer_v<decltype(&Args::partition)>;
-                  })
-        good = good && HasPartition<Args>;
-    return good;
+    return is_queue_name(settings.queue) && settings.priority >= 1 &&
+           settings.priority <= priorities && settings.attempts >= 0 &&
+           settings.attempts <= attempts_max &&
+           (!settings.timeout || settings.timeout->count() > 0);
+}
+
+// What the library knows of a kind of job.
+struct KindOfJob : JobSettings {
+    std::string_view kind;
+    bool has_partition{};
+};
+
+template <class Args>
+constexpr KindOfJob kind_of_job() {
+    return {job_settings<Args>(), Args::kind, HasPartition<Args>};
 }
 
 }  // namespace detail
 
-// Arguments of a job, with the settings of its kind; all but `kind` may be left out:
+// Arguments of a job: a plain struct with a static `kind`, and perhaps two more members:
 //   static constexpr std::string_view kind = "send_receipt";  // The stored name.
-//   static constexpr std::string_view queue = "mails";
-//   static constexpr int priority = 2;  // 1 to 4; jobs of 1, the default, are claimed first.
-//   static constexpr int attempts = 3;  // 1 to 100; then it is dead. Default: the queue's layers.
+//   static constexpr pawl::JobSettings settings{.queue = "mails", .priority = 2};
 //   std::string partition() const { return tenant; }  // For QueueOptions::partition_max.
 template <class Args>
 concept JobArgs = requires {
     { Args::kind } -> std::convertible_to<std::string_view>;
     requires(!std::string_view{Args::kind}.empty() && std::string_view{Args::kind}.size() <= 100);
-    requires detail::is_queue_name(queue_of<Args>());
-    requires detail::good_settings<Args>();
+    requires detail::job_settings_are_right<Args> || !detail::has_job_settings<Args>;
+    requires detail::good_job_settings<Args>();
+    requires !detail::partition_is_wrong<Args>;
+    requires !detail::almost_static_settings<Args>;
+    requires !detail::almost_partition<Args>;
 };
+
+// The queue of a kind of job.
+template <class Args>
+constexpr std::string_view queue_of() {
+    return detail::job_settings<Args>().queue;
+}
 
 }  // namespace pawl

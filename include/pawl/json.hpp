@@ -29,5 +29,13 @@ template <class T>
 requires detail::Record<T> Response respond(int status, const T& value) {
     return respond(status, to_json(value));
 }
+template <class T>
+requires detail::Record<T> Answer answer(int status, const T& value) {
+    return answer(status, to_json(value));
+}
+template <class T>
+requires detail::Record<T> Refusal refuse(int status, const T& value) {
+    return refuse(status, to_json(value));
+}
 
 }  // namespace pawl

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pawl/detail/near_names.hpp>
 #include <pawl/detail/session.hpp>
 #include <pawl/isolation.hpp>
 #include <pawl/renamed_points.hpp>
@@ -16,29 +17,23 @@ namespace pawl {
 
 using namespace std::chrono_literals;
 
-// Settings of an operation: `static constexpr` members of its class.
+// An operation is a class with a name, its steps, and up to four optional members:
 //
-//   key              KeyRule       required
-//   scope            Scope         account
-//   isolation        Isolation     repeatable_read
-//   keep             Keep          the service's; 72 h
-//   in_progress      InProgress    conflict
-//   re_execute       bool          false: an expired key is 410
-//   provider_key_lifetime  hours         20; how long a provider knows our keys
+//   static constexpr std::string_view name = "book_ride";
+//   using Flow = pawl::Steps<...>;
+//   static constexpr pawl::Settings settings{...};   // 1. If the defaults below do not fit.
 //
-// A phase's response is stored, for all who have the key. To refuse a caller, or a request that is
-// too early, an operation has a member function that is called for each request and each repeat,
+// 2. A phase's response is stored, for all who have the key. To refuse a caller, or a request that
+// is too early, an operation has a member function that is called for each request and each repeat,
 // before the key is queried:
 //
 //   std::optional<Response> before_key(
 //       Snapshot& read, const Asked<Request>& at, std::string_view key);
 //
-// Its response is not stored. nullopt: continue with the request. So a key with scope = tenant is
-// replayed to, and claimed by, only callers that the operation admits. A before_key that can't be
-// called so (private, of another form) does not compile, unless its class is final: there only
-// public members are seen.
+// Its response is not stored. nullopt: continue with the request. So a key with Scope::tenant is
+// replayed to, and claimed by, only callers that the operation admits.
 //
-// For each point from which a foreign call starts, a member function may name the call's target:
+// 3. For each point from which a foreign call starts, a member function may name the call's target:
 // the provider and our account there, always with the same name:
 //
 //   std::string call_target(const Point& at) const;
@@ -48,6 +43,12 @@ using namespace std::chrono_literals;
 // attention list (PAWL0018). The function runs in the transaction: it must be quick, must not
 // block, and must not return a secret. Without it such a change goes unnoticed; the start of the
 // service logs which calls have none.
+//
+// 4. `abandon`, see Abandoned below.
+//
+// None of the four is silently ignored: a member of another form does not compile, nor does one
+// whose name differs by a missing, an added or a swapped letter (detail/near_names.hpp). In a final
+// class only public members are seen.
 enum class KeyRule {
     required,  // No key: 400 key-missing.
     // No key: one is generated, so that a crashed request is still completed; nobody can repeat it.
@@ -67,6 +68,20 @@ constexpr InProgress wait(std::chrono::milliseconds longest) {
     return {longest};
 }
 
+// How long a settled key is kept; nullopt: forever.
+using Keep = std::optional<std::chrono::hours>;
+inline constexpr Keep for_ever{};
+
+struct Settings {
+    KeyRule key{KeyRule::required};
+    Scope scope{Scope::account};
+    Isolation isolation{Isolation::repeatable_read};
+    std::optional<Keep> keep{};  // nullopt: ServiceOptions::keep_keys.
+    InProgress in_progress{conflict};
+    bool re_execute{false};                        // False: an expired key is 410.
+    std::chrono::hours provider_key_lifetime{20};  // How long a provider knows our keys.
+};
+
 // Passed to `abandon` when an operator has stopped the request for good (`settle --as give-up`).
 // Its response is the client's final answer. It must not say that nothing was done if a call may
 // have been made.
@@ -77,30 +92,41 @@ struct Abandoned {
     std::optional<TimePoint> called_at{};
 };
 
-// How long a settled key is kept; nullopt: forever.
-using Keep = std::optional<std::chrono::hours>;
-inline constexpr Keep for_ever{};
-
 namespace detail {
 
-// An operation's value of a setting, as the setting's own type.
-template <class Setting, class Given>
-constexpr Setting setting(const Given& given) {
+template <class Op>
+constexpr Settings settings_of() {
+    constexpr bool are_right = requires {
+        requires std::same_as<decltype(Op::settings), const Settings>;
+    };
     static_assert(
-        std::is_convertible_v<const Given&, Setting>,
-        "pawl: a setting of this operation has another type than pawl/operation.hpp says"
+        are_right || !has_settings<Op>,
+        "pawl: the settings of an operation are public: `static constexpr pawl::Settings "
+        "settings{...}`"
     );
-    if constexpr (std::is_convertible_v<const Given&, Setting>)
-        return given;
+    if constexpr (are_right)
+        return Op::settings;
     else
         return {};
 }
 
+// A setting that stands alone in the class.
 template <class Op>
-constexpr KeyRule key_rule() {
-    if constexpr (requires { Op::key; }) return setting<KeyRule>(Op::key);
-    return KeyRule::required;
+constexpr bool has_loose_setting = requires {
+    requires std::same_as<decltype(Op::key), const KeyRule>;
 }
+|| requires {
+    requires std::same_as<decltype(Op::scope), const Scope>;
+}
+|| requires {
+    requires std::same_as<decltype(Op::isolation), const Isolation>;
+}
+|| requires {
+    requires std::same_as<decltype(Op::keep), const Keep>;
+}
+|| requires {
+    requires std::same_as<decltype(Op::in_progress), const InProgress>;
+};
 
 template <class... S>
 constexpr bool any_foreign(const std::tuple<S...>*) {
@@ -114,8 +140,14 @@ constexpr bool check_operation() {
         !std::string_view{Op::name}.empty() && std::string_view{Op::name}.size() <= 50,
         "pawl: the name of an operation has 1 to 50 characters"
     );
+    check_near_names<Op>();
     static_assert(
-        key_rule<Op>() != KeyRule::none ||
+        !has_loose_setting<Op>,
+        "pawl: a setting outside of `static constexpr pawl::Settings settings{...}` would be "
+        "ignored: write it there"
+    );
+    static_assert(
+        settings_of<Op>().key != KeyRule::none ||
             !any_foreign(static_cast<const typename Flow::All*>(nullptr)),
         "pawl: an operation without a key has no foreign call: nothing would remember that it was "
         "made"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pawl/detail/never.hpp>
 #include <pawl/principal.hpp>
 #include <pawl/response.hpp>
 
@@ -69,22 +70,48 @@ constexpr bool check_point() {
     return true;
 }
 
+template <class Target>
+constexpr bool check_target() {
+    if constexpr (std::same_as<Target, Refusal>)
+        return true;
+    else
+        return check_point<Target>();
+}
+
 }  // namespace detail
 
-// Where a step leads: to one of the named points, or to the final response.
+// Where a step leads: to one of the named points, or to the end of the request by an Answer, or by
+// a Refusal if that is one of the targets.
 template <class... To>
 class [[nodiscard]] Next {
-    static_assert((detail::check_point<To>() && ... && true));
+    static_assert((detail::check_target<To>() && ... && true));
 
 public:
-    Next(Response response) : where_{std::move(response)} {}
+    Next(Answer answer) : where_{std::move(answer)} {}
     template <class P>
     requires(std::same_as<P, To> || ...) Next(P point) : where_{std::move(point)} {}
 
-    const std::variant<Response, To...>& where() const { return where_; }
+    // Deliberately unusable: they give the compile errors a readable message.
+    template <std::same_as<Response> R>
+    Next(R) {
+        static_assert(
+            detail::never<R>,
+            "pawl: a step ends a request with pawl::answer(response), which keeps what the step "
+            "wrote, or with pawl::refuse(response), which rolls it back"
+        );
+    }
+    template <std::same_as<Refusal> R>
+    requires(!(std::same_as<R, To> || ...)) Next(R) {
+        static_assert(
+            detail::never<R>,
+            "pawl: a step that may refuse says so in its type: Next<..., pawl::Refusal>"
+        );
+    }
+
+    const std::variant<Answer, To...>& where() const { return where_; }
 
 private:
-    std::variant<Response, To...> where_;
+    std::variant<Answer, To...> where_;
 };
 using Finish = Next<>;
 

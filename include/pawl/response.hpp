@@ -24,4 +24,28 @@ inline Response respond(int status, std::string body) {
     return {.status = status, .body = std::move(body)};
 }
 
+// How a step ends its request. Either response is stored with the key, and replayed.
+struct Answer {  // What the step wrote is committed.
+    Response response{};
+};
+// What this step wrote, and the jobs that it staged, are rolled back. What earlier steps wrote
+// stays: a refusal after a charge does not refund it. A step that may refuse names Refusal among
+// its targets, and runs in a savepoint: Next<RideCreated, Refusal>.
+struct Refusal {
+    Response response{};
+};
+
+inline Answer answer(Response response) {
+    return {std::move(response)};
+}
+inline Answer answer(int status, std::string body) {
+    return {respond(status, std::move(body))};
+}
+inline Refusal refuse(Response response) {
+    return {std::move(response)};
+}
+inline Refusal refuse(int status, std::string body) {
+    return {respond(status, std::move(body))};
+}
+
 }  // namespace pawl

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace pawl {
@@ -114,6 +115,22 @@ struct PeriodicOptions {
     bool skip_missed{false};
 };
 
+// How a request that did not come over HTTP ended: see Service::run().
+//
+// The final response. Each repeat under the key gets the same one.
+struct RunAnswer {
+    Response response{};
+    bool replayed{};  // Of an earlier request with this key.
+};
+// No final response; over HTTP it would be this problem (docs/http.md).
+struct RunProblem {
+    std::string type{};    // "in-progress", "key-reused", "needs-attention", ...
+    std::string detail{};  // What is wrong with the request or its key; empty otherwise.
+    bool retry{};          // The same request, with the same key, may succeed later.
+    std::chrono::seconds retry_after{};
+};
+using RunResult = std::variant<RunAnswer, RunProblem>;
+
 // An application: its operations and job handlers on one database, with the services that finish
 // dropped requests (completer), remove old keys (reaper), and run the staged jobs (workers).
 class Service {
@@ -131,7 +148,7 @@ public:
             add_operation(detail::erase_operation(std::make_shared<Op>(std::move(op))));
         if constexpr (detail::JobOperation<Op>) {
             using Args = typename Op::Flow::First::Request;
-            add_job_operation(detail::job_settings<Args>(), form);
+            add_job_operation(detail::kind_of_job<Args>(), form);
         }
     }
     template <JobHandler H>
@@ -141,8 +158,12 @@ public:
     // Deliberately unusable: it gives the compile error a readable message.
     template <detail::NoPart T>
     void add(T) {
+        constexpr bool is_operation = requires {
+            typename T::Flow;
+        };
+        if constexpr (is_operation) detail::explain_operation<T>();
         static_assert(
-            detail::never<T>,
+            is_operation || detail::never<T>,
             "pawl: a service takes operations, which have a name and a Flow, and job handlers, "
             "which have one member function JobResult work(Tx& or Call& or KeyedCall&, const "
             "Job<Args>&)"
@@ -173,6 +194,31 @@ public:
         }
     }
 
+    // Runs an operation without HTTP, for gRPC, consumers of a queue, batch programs and tests. The
+    // contract is the same: the claim of the key, the replay, the lease, the completer. A key that
+    // was used over HTTP is key-reused here, and the other way around. `key`: 1 to 255 visible
+    // ASCII characters without `" , ; \`, the same for each repeat of the request, so saved or
+    // derived, never made anew; empty for an operation whose key is optional or none. Blocks until
+    // the end, so no step may call it. Throws std::logic_error if the operation was not added.
+    template <Operation Op>
+    RunResult run(
+        const Principal& principal,
+        std::string_view key,
+        const typename Op::Flow::First::Request& request
+    ) {
+        return run_erased(Op::name, principal, key, detail::checked_request(request));
+    }
+    // The same without blocking: `on_end` is called once, from any thread, and must be quick.
+    template <Operation Op>
+    void run(
+        const Principal& principal,
+        std::string_view key,
+        const typename Op::Flow::First::Request& request,
+        std::function<void(RunResult)> on_end
+    ) {
+        start_erased(Op::name, principal, key, detail::checked_request(request), std::move(on_end));
+    }
+
     // Starts completer, reaper, scheduler and workers. Keys at recovery points that no operation
     // knows are counted and logged (PAWL0007); they wait for a binary that knows them.
     void start();
@@ -192,8 +238,20 @@ public:
 private:
     const detail::ErasedOperation& add_operation(detail::ErasedOperation form);
     void add_job(detail::ErasedJob form);
-    void add_job_operation(
-        const detail::JobSettings& settings, const detail::ErasedOperation& form
+    void add_job_operation(const detail::KindOfJob& settings, const detail::ErasedOperation& form);
+    using CheckedRequest = std::variant<detail::ErasedValue, DecodeProblem>;
+    RunResult run_erased(
+        std::string_view operation,
+        const Principal& principal,
+        std::string_view key,
+        CheckedRequest request
+    );
+    void start_erased(
+        std::string_view operation,
+        const Principal& principal,
+        std::string_view key,
+        CheckedRequest request,
+        std::function<void(RunResult)> on_end
     );
     void add_periodic(
         std::string_view cron,

@@ -10,8 +10,9 @@
 
 namespace pawl {
 
-// A step that writes our own data in one transaction: `Next<Points...> f(Tx&, const Point&)`. It
-// may run again, so it must write only through its Tx.
+// A step that writes our own data in one transaction: `Next<Points...> f(Tx&, const Point&)`, with
+// Refusal among the points if it may undo its writes and end the request. It may run again, so it
+// must write only through its Tx.
 template <auto Run>
 struct Atomic {
     static_assert(
@@ -23,6 +24,7 @@ struct Atomic {
     using From = typename detail::AtomicOf<decltype(Run)>::From;
     using To = typename detail::AtomicOf<decltype(Run)>::To;
     static constexpr bool foreign = false;
+    static constexpr bool may_refuse = detail::AtomicOf<decltype(Run)>::may_refuse;
     static constexpr auto run = Run;
 };
 
@@ -47,10 +49,16 @@ struct Foreign {
         (detail::KeepOf<decltype(Keep)>::valid && ...),
         "pawl: a keeper is a member function Next<Points...> f(Tx&, const Point&, const Result&)"
     );
+    static_assert(
+        !(detail::KeepOf<decltype(Keep)>::may_refuse || ...),
+        "pawl: a keeper can't refuse, as that would undo the record of a call that was made: it "
+        "ends a request with pawl::answer(response)"
+    );
     using Form = detail::CallOf<decltype(Run)>;
     using From = typename Form::From;
     using To = typename detail::Join<typename detail::KeepOf<decltype(Keep)>::To...>::type;
     static constexpr bool foreign = true;
+    static constexpr bool may_refuse = false;
     static constexpr Repeat again = Again;
     static constexpr auto run = Run;
     static constexpr auto keepers = std::tuple{Keep...};

@@ -5,6 +5,7 @@
 #include <pawl/detail/json.hpp>
 #include <pawl/job.hpp>
 #include <pawl/point.hpp>
+#include <pawl/steps.hpp>
 #include <pawl/tx.hpp>
 
 #include <cstdint>
@@ -88,16 +89,24 @@ private:
     KeyedCall call_;
 };
 
-// The point that a step led to, or nullptr if it led elsewhere. These three return pointers into
+// The point that a step led to, or nullptr if it led elsewhere. These four return pointers into
 // their argument: keep that in a variable.
 template <class P, class... To>
 const P* point(const Next<To...>& next) {
     return std::get_if<P>(&next.where());
 }
-// The final response of a step, or nullptr if the operation goes on.
+// The final response of a step, or nullptr if the operation goes on or the step refused.
 template <class... To>
 const Response* finish(const Next<To...>& next) {
-    return std::get_if<Response>(&next.where());
+    const auto* answer = std::get_if<Answer>(&next.where());
+    return answer != nullptr ? &answer->response : nullptr;
+}
+// The response of a step that refused, or nullptr. in_tx() keeps its writes; a service does not.
+template <class... To>
+requires detail::refuses<To...>
+const Response* refusal(const Next<To...>& next) {
+    const auto* refused = std::get_if<Refusal>(&next.where());
+    return refused != nullptr ? &refused->response : nullptr;
 }
 // The result of a foreign call, or nullptr if it ended otherwise.
 template <class R, class... Results>

@@ -37,13 +37,13 @@ public:
         static_assert(
             JobArgs<Args>,
             "pawl: a job is a plain struct with a `static constexpr std::string_view kind` of 1 to "
-            "100 characters, and perhaps a `queue` of 1 to 64 of a-z, 0-9, _, - and ., a "
-            "`priority` of 1 to 4, `attempts` of 1 to 100, and `std::string partition() const`"
+            "100 characters, and perhaps `static constexpr pawl::JobSettings settings{...}` within "
+            "the limits in pawl/job.hpp, and `std::string partition() const`"
         );
         if constexpr (JobArgs<Args>) {
             std::string partition;
             if constexpr (detail::HasPartition<Args>) partition = args.partition();
-            constexpr auto settings = detail::job_settings<Args>();
+            constexpr auto settings = detail::kind_of_job<Args>();
             return stage_text(settings, partition, detail::encode(args), options);
         }
     }
@@ -79,7 +79,7 @@ private:
     explicit Tx(detail::TxContext& context);
     ~Tx();
     Staged stage_text(
-        const detail::JobSettings& settings,
+        const detail::KindOfJob& settings,
         const std::string& partition,
         const std::string& args,
         const StageOptions& options

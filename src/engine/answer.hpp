@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 namespace pawl::engine {
@@ -42,6 +43,11 @@ struct Rejection {
     std::optional<std::string> location{};  // key_expired: the created resource.
     std::chrono::seconds retry_after{1};
 };
+
+// The name of the reason over HTTP, as in docs/http.md: "in-progress".
+std::string_view name_of(Reason reason);
+// Whether the same request, with the same key, may succeed later without a person.
+bool may_succeed_later(Reason reason);
 
 using Answer = std::variant<StoredResponse, Rejection>;
 using OnAnswer = std::function<void(Answer)>;  // Called once, from any thread; quick.

@@ -67,15 +67,16 @@ Attempt::Event Attempt::call() {
         );
     // The provider may have forgotten the key of an earlier attempt since transaction 1 (F7).
     const auto& mark = *facts_.mark;
-    const auto rule = mark.ours && !mark.restored
-                          ? core::CallRule{core::MayCall{}}
-                          : core::decide_call(
-                                {.again = step().again,
-                                 .called_at = mark.called_at,
-                                 .provider_key_lifetime = operation_->provider_key_lifetime,
-                                 .restored = mark.restored},
-                                engine_.clock().now()
-                            );
+    const auto rule =
+        mark.ours && !mark.restored
+            ? core::CallRule{core::MayCall{}}
+            : core::decide_call(
+                  {.again = step().again,
+                   .called_at = mark.called_at,
+                   .provider_key_lifetime = operation_->settings.provider_key_lifetime,
+                   .restored = mark.restored},
+                  engine_.clock().now()
+              );
     if (const auto* stop = std::get_if<core::MustNotCall>(&rule)) {
         need_person(stop->why, nullptr, {});
         return Event::needs_person;

@@ -177,7 +177,7 @@ Attempt::Outcome Attempt::resume_at_call(store::Session& session, const KeyRow& 
         {.again = step().again,
          .called_at = row.called_at,
          .calling = row.calling,
-         .provider_key_lifetime = operation_->provider_key_lifetime,
+         .provider_key_lifetime = operation_->settings.provider_key_lifetime,
          .called_target = row.call_target ? std::string_view{*row.call_target} : "",
          .target = target},
         now
@@ -213,7 +213,7 @@ std::optional<Answer> Attempt::decide(std::optional<KeyRow>& found, TimePoint no
                              !facts->same_request || load_point(*found);
     }
     const auto claim = core::decide_claim(
-        facts ? &*facts : nullptr, operation_->re_execute, now, engine_.options().lease
+        facts ? &*facts : nullptr, operation_->settings.re_execute, now, engine_.options().lease
     );
     return answer_of(claim, found);
 }

@@ -84,7 +84,7 @@ Attempt::Next Attempt::commit(Phases run, Done done, const void* kind) {
         },
         [self = shared_from_this(), done](Failed failed) { self->on((self.get()->*done)(failed)); },
         engine_.options().phase_deadline,
-        operation_->isolation,
+        operation_->settings.isolation,
         kind
     ));
     return std::nullopt;
@@ -160,7 +160,7 @@ Attempt::Event Attempt::found_holder(Failed failed, std::optional<KeyRow>& found
 // completer does not wait: it comes again by itself.
 Attempt::Next Attempt::park() {
     using Parked = Waiters::Parked;
-    const auto longest = operation_->in_progress.wait;
+    const auto longest = operation_->settings.in_progress.wait;
     answer_ = Rejection{.reason = Reason::in_progress};
     if (longest.count() == 0 || !request_.request) return Event::rejected;
     const auto now = engine_.clock().steady();
@@ -239,7 +239,8 @@ Attempt::Event Attempt::committed() {
 
 Attempt::Next Attempt::respond() {
     // Only if some operation waits. The notice may be needless after a rollback.
-    if (facts_.id != 0 && operation_->in_progress.wait.count() > 0) engine_.store().notify(hash_);
+    if (facts_.id != 0 && operation_->settings.in_progress.wait.count() > 0)
+        engine_.store().notify(hash_);
     if (const auto* refused = std::get_if<Rejection>(&answer_);
         refused != nullptr && !refused->detail.empty())
         log::warning(

@@ -21,7 +21,7 @@ Attempt::Next Attempt::commit_keep(core::KeepExtent extent) {
 
 Attempt::Outcome Attempt::run_keep(store::Session& session) {
     auto moved = detail::TxFactory::with_tx(
-        engine_.tx_context(session, facts_.id, staged_, operation_->isolation),
+        engine_.tx_context(session, facts_.id, staged_, operation_->settings.isolation),
         [&](Tx& tx) {
             return step().keep(operation_->op.get(), tx, facts_.at.point.get(), *result_);
         }

@@ -119,11 +119,11 @@ detail::StepOutcome Attempt::settled_move(store::Session& session, const Abandon
     const auto& form = step();
     void* op = operation_->op.get();
     return detail::TxFactory::with_tx(
-        engine_.tx_context(session, facts_.id, staged_, operation_->isolation),
+        engine_.tx_context(session, facts_.id, staged_, operation_->settings.isolation),
         [&](Tx& tx) -> detail::StepOutcome {
             if (settlement.kind == Settlement::Kind::give_up)
                 return form.abandon != nullptr ? form.abandon(op, tx, facts_.at.point.get(), why)
-                                               : given_up(why);
+                                               : answer(given_up(why));
             for (std::size_t i = 0; i < form.results.size(); ++i) {
                 if (form.results[i].name != settlement.result_name) continue;
                 auto decoded = form.results[i].decode(settlement.result);

@@ -3,7 +3,7 @@
 #include "src/core/move.hpp"
 #include "src/engine/attempt.hpp"
 #include "src/engine/response_rule.hpp"
-#include "src/engine/tx_factory.hpp"
+#include "src/engine/run_phase.hpp"
 #include "src/json/fingerprint.hpp"
 #include "store/statements.hpp"
 
@@ -61,9 +61,10 @@ Text stored_target(const std::string& target) {
 Attempt::Outcome Attempt::advance_from(store::Session& session, Position from) {
     const auto& form = operation_->steps[from.step];
     if (form.foreign) return from;
-    auto moved = detail::TxFactory::with_tx(
-        engine_.tx_context(session, facts_.id, staged_, operation_->isolation),
-        [&](Tx& tx) { return form.run(operation_->op.get(), tx, from.point.get()); }
+    auto moved = run_phase(
+        engine_.tx_context(session, facts_.id, staged_, operation_->settings.isolation),
+        *operation_,
+        {from.step, from.point}
     );
     PAWL_FAULT("engine.phase.after");
     return advance(session, from.step, std::move(moved));
@@ -72,7 +73,7 @@ Attempt::Outcome Attempt::advance_from(store::Session& session, Position from) {
 Attempt::Outcome Attempt::advance(
     store::Session& session, std::size_t from, detail::StepOutcome moved
 ) {
-    if (auto* response = std::get_if<Response>(&moved)) {
+    if (auto* response = final_response(moved)) {
         core::check_move(from, operation_->steps.size(), operation_->steps.size());
         return StoredResponse{checked_response(std::move(*response)), false, std::nullopt};
     }
@@ -192,7 +193,8 @@ void Attempt::move_row(store::Session& session, Outcome& reached) {
 void Attempt::mark_call(TimePoint now, const Position& at, Lost lost) {
     const auto since = lost == Lost::perhaps ? engine_.restore_gap_start(facts_.id, now)
                                              : std::optional<TimePoint>{};
-    const auto identity = key_identity(operation_->scope, request_.principal, request_.key);
+    const auto identity =
+        key_identity(operation_->settings.scope, request_.principal, request_.key);
     facts_.mark = CallMark{
         json::call_key(
             {.installation = engine_.installation().name,
@@ -234,7 +236,7 @@ core::Moment Attempt::moment() const {
 }
 
 std::optional<TimePoint> Attempt::expiry(TimePoint now) const {
-    const Keep keep = operation_->keep.value_or(Keep{engine_.options().keep});
+    const Keep keep = operation_->settings.keep.value_or(Keep{engine_.options().keep});
     if (!keep) return std::nullopt;
     return now + std::min<std::chrono::hours>(*keep, longest_keep);
 }

@@ -5,6 +5,7 @@
 #include "src/engine/attempt.hpp"
 #include "src/engine/failure.hpp"
 #include "src/engine/response_rule.hpp"
+#include "src/engine/run_phase.hpp"
 #include "src/engine/tx_factory.hpp"
 #include "src/json/hash.hpp"
 
@@ -78,7 +79,7 @@ Answer stored_answer(
         .expired = row->expired,
         .same_request = row->expired || same_request(installation, request, *row),
         .status = row->status};
-    const auto claim = core::decide_claim(&facts, request.operation->re_execute, {}, {});
+    const auto claim = core::decide_claim(&facts, request.operation->settings.re_execute, {}, {});
     return answer_of(claim, row).value_or(Rejection{.reason = Reason::in_progress});
 }
 
@@ -149,6 +150,10 @@ const detail::ErasedOperation* Engine::find(std::string_view operation) const {
     return at == operations_.end() ? nullptr : at->second.get();
 }
 
+std::string Engine::generated_key() {
+    return "made-" + base::random_hex(parts_.random, 32);
+}
+
 std::vector<std::string> Engine::calls_without_target() const {
     std::vector<std::string> found;
     for (const auto& [name, form] : operations_)
@@ -201,12 +206,13 @@ void Engine::ask_operation(KeyedRequest request, OnAnswer on_answer) {
 
 void Engine::start_or_join(KeyedRequest request, OnAnswer on_answer) {
     if (stopping_) return on_answer(Rejection{.reason = Reason::stopping});
-    auto hash = key_hash(key_identity(request.operation->scope, request.principal, request.key));
+    auto hash =
+        key_hash(key_identity(request.operation->settings.scope, request.principal, request.key));
     const auto entered = live_.enter(hash, request.fingerprint);
     if (const auto* occupied = std::get_if<InFlightKeys::Occupied>(&entered)) {
         if (occupied->same_request == false)
             return on_answer(Rejection{.reason = Reason::key_reused});
-        const auto longest = request.operation->in_progress.wait;
+        const auto longest = request.operation->settings.in_progress.wait;
         if (!occupied->same_request || longest.count() == 0)
             return answer_from_store(std::move(request), std::move(hash), std::move(on_answer));
         if (wait_for(hash, longest, on_answer)) return;
@@ -294,13 +300,15 @@ void Engine::handle_unkeyed(
             *reached = {};
             auto moved = detail::StepOutcome{detail::ReachedPoint{0, start}};
             while (const auto* at = std::get_if<detail::ReachedPoint>(&moved)) {
-                const auto& step = operation.steps[at->step];
-                moved = detail::TxFactory::with_tx(
-                    tx_context(session, std::nullopt, reached->staged, operation.isolation),
-                    [&](Tx& tx) { return step.run(operation.op.get(), tx, at->point.get()); }
+                moved = run_phase(
+                    tx_context(
+                        session, std::nullopt, reached->staged, operation.settings.isolation
+                    ),
+                    operation,
+                    *at
                 );
             }
-            reached->response = checked_response(std::move(std::get<Response>(moved)), Bytes::any);
+            reached->response = checked_response(std::move(*final_response(moved)), Bytes::any);
         },
         [this, &operation, reached, held = std::move(held), on_answer = std::move(on_answer)](
             const std::exception_ptr& failed
@@ -317,7 +325,7 @@ void Engine::handle_unkeyed(
             on_answer(StoredResponse{std::move(reached->response), false, std::nullopt});
         },
         options_.phase_deadline,
-        operation.isolation
+        operation.settings.isolation
     ));
 }
 

@@ -99,6 +99,8 @@ public:
     // Call before any request.
     const detail::ErasedOperation& add(detail::ErasedOperation form);
     const detail::ErasedOperation* find(std::string_view operation) const;
+    // For a request without a key, so that it is still completed after a crash.
+    std::string generated_key();
     // "OPERATION at POINT" for each foreign call whose operation names no call target.
     std::vector<std::string> calls_without_target() const;
 

@@ -33,7 +33,7 @@ SettlePreview Engine::preview(const Settlement& settlement) {
                 throw RolledBack{};
             },
             options_.phase_deadline,
-            operation->isolation
+            operation->settings.isolation
         );
     } catch (const RolledBack&) {
         return preview;

@@ -98,7 +98,7 @@ std::optional<std::string> find_unfinished(
 }  // namespace
 
 Staged Tx::stage_text(
-    const detail::JobSettings& settings,
+    const detail::KindOfJob& settings,
     const std::string& partition,
     const std::string& args,
     const StageOptions& options

@@ -5,6 +5,7 @@
 #include <pawl/tx.hpp>
 
 #include "src/base/random.hpp"
+#include "src/engine/in_transaction.hpp"
 #include "src/engine/staging.hpp"
 
 #include <cstdint>
@@ -22,9 +23,6 @@ struct TxContext {
     engine::Staging staging{engine::Staging::as_job};
     Isolation isolation{Isolation::repeatable_read};
 };
-
-// Whether this thread is in a transaction, and so must not call or wait for anything outside (I20).
-bool in_transaction();
 
 // The only factory of Tx, Snapshot and Call; each lives for one call of f.
 struct TxFactory {

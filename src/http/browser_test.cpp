@@ -39,7 +39,7 @@ public:
         if (at.request.text == "a bug") throw std::runtime_error{"a bug"};
         auto response = respond(201, Note{++notes_, at.request.text});
         response.headers.push_back({"Location", "/notes/1"});
-        return response;
+        return answer(response);
     }
     using Flow = Steps<Atomic<&MakeNote::make>>;
 
@@ -51,12 +51,12 @@ private:
 class ShareNote {
 public:
     static constexpr std::string_view name = "share_note";
-    static constexpr auto scope = Scope::tenant;
+    static constexpr Settings settings{.scope = Scope::tenant};
     struct Request {
         std::string text;
     };
     using Started = pawl::Started<Request>;
-    Finish make(Tx&, const Started& at) { return respond(201, Note{1, at.request.text}); }
+    Finish make(Tx&, const Started& at) { return answer(201, Note{1, at.request.text}); }
     using Flow = Steps<Atomic<&ShareNote::make>>;
 };
 

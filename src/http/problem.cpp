@@ -58,37 +58,6 @@ const ProblemKind& kind_of(const Problem& problem) {
     return *found;
 }
 
-std::string_view type_of(engine::Reason why) {
-    using engine::Reason;
-    switch (why) {
-        case Reason::in_progress:
-            return "in-progress";
-        case Reason::key_reused:
-            return "key-reused";
-        case Reason::key_expired:
-            return "key-expired";
-        case Reason::internal:
-            return "internal";
-        case Reason::provider_unavailable:
-            return "provider-unavailable";
-        case Reason::store_unavailable:
-            return "store-unavailable";
-        case Reason::contention:
-            return "contention";
-        case Reason::phase_deadline:
-            return "phase-deadline";
-        case Reason::overloaded:
-            return "overloaded";
-        case Reason::stranded:
-            return "stranded";
-        case Reason::needs_attention:
-            return "needs-attention";
-        case Reason::stopping:
-            break;
-    }
-    return "stopping";
-}
-
 Reply stored_reply(engine::StoredResponse settled) {
     Reply reply{
         .status = settled.response.status,
@@ -137,7 +106,7 @@ Reply reply_to(engine::Answer answer, int key_reused_status) {
     if (auto* settled = std::get_if<engine::StoredResponse>(&answer))
         return stored_reply(std::move(*settled));
     const auto& refused = std::get<engine::Rejection>(answer);
-    Problem problem{.type = type_of(refused.reason)};
+    Problem problem{.type = engine::name_of(refused.reason)};
     if (refused.reason == engine::Reason::key_reused) problem.status = key_reused_status;
     if (kind_of(problem).retry) problem.retry_after = refused.retry_after;
     if (refused.reason == engine::Reason::stranded) problem.code = "PAWL0007";

@@ -36,7 +36,7 @@ struct Paid {
 class Pay {
 public:
     static constexpr std::string_view name = "pay";
-    static constexpr auto provider_key_lifetime = 20h;
+    static constexpr Settings settings{.provider_key_lifetime = 20h};
     struct Request {
         std::string id;
         std::optional<std::string> problem() const {
@@ -65,7 +65,7 @@ public:
         }
         return Paid{at.id};
     }
-    Finish keep(Tx&, const Ready&, const Paid& paid) { return respond(201, paid); }
+    Finish keep(Tx&, const Ready&, const Paid& paid) { return answer(201, paid); }
     using Flow =
         Steps<Atomic<&Pay::prepare>, Foreign<Repeat::safe_with_key, &Pay::pay, &Pay::keep>>;
 

@@ -318,7 +318,8 @@ void HttpServer::Impl::serve(ParsedRequest parsed, const Writer& out) {
         return (*out)(http::invalid(*problem));
     auto& decoded = std::get<detail::ErasedValue>(request);
     if (target.query) return serve_query(parsed, decoded, out);
-    if (target.operation->key != KeyRule::none) parsed.canonical_json = fields.canonical_json();
+    if (target.operation->settings.key != KeyRule::none)
+        parsed.canonical_json = fields.canonical_json();
     serve_operation(std::move(parsed), std::move(key), std::move(decoded), out);
 }
 
@@ -328,7 +329,7 @@ bool HttpServer::Impl::from_own_page(const ParsedRequest& parsed) const {
 }
 
 std::optional<Reply> HttpServer::Impl::key_for(const ParsedRequest& parsed, std::string& key) {
-    const auto rule = parsed.match.target->operation->key;
+    const auto rule = parsed.match.target->operation->settings.key;
     if (rule == KeyRule::none) return std::nullopt;
     auto given = http::key_header(parsed.request.head);
     if (parsed.form.key) {
@@ -350,8 +351,7 @@ std::optional<Reply> HttpServer::Impl::key_for(const ParsedRequest& parsed, std:
              .detail = "Send the same key with every repeat of one request, and a new one with "
                        "every new request."}
         );
-    // A generated key, so that the request is still completed after a crash.
-    key = "made-" + base::random_hex(engine.random(), 32);
+    key = engine.generated_key();
     return std::nullopt;
 }
 
@@ -394,7 +394,7 @@ void HttpServer::Impl::serve_operation(
         PAWL_FAULT("http.response.before");
         (*out)(http::reply_to(std::move(answer), status));
     };
-    if (operation.key == KeyRule::none)
+    if (operation.settings.key == KeyRule::none)
         return engine.handle_unkeyed(
             operation,
             {0, std::move(parsed.principal), std::move(parsed.request.head.client_address)},

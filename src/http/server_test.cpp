@@ -55,7 +55,7 @@ public:
         const Note note{++seen_.notes, at.request.text};
         auto response = respond(201, note);
         response.headers.push_back({"Location", "/notes/" + std::to_string(note.number)});
-        return response;
+        return answer(response);
     }
     using Flow = Steps<Atomic<&MakeNote::make>>;
 
@@ -66,14 +66,14 @@ private:
 class PutNote {
 public:
     static constexpr std::string_view name = "put_note";
-    static constexpr auto key = KeyRule::none;
+    static constexpr Settings settings{.key = KeyRule::none};
     struct Request {
         std::int64_t number{};
         std::string text;
     };
     using Started = pawl::Started<Request>;
     Finish put(Tx&, const Started& at) {
-        return respond(200, Note{at.request.number, at.request.text});
+        return answer(200, Note{at.request.number, at.request.text});
     }
     using Flow = Steps<Atomic<&PutNote::put>>;
 };
@@ -81,7 +81,7 @@ public:
 class PayNote {
 public:
     static constexpr std::string_view name = "pay_note";
-    static constexpr auto provider_key_lifetime = std::chrono::hours{20};
+    static constexpr Settings settings{.provider_key_lifetime = std::chrono::hours{20}};
     struct Request {
         std::int64_t number{};
     };
@@ -103,7 +103,7 @@ public:
         }
         return Paid{"p1"};
     }
-    Finish keep(Tx&, const Ready&, const Paid& paid) { return respond(200, paid); }
+    Finish keep(Tx&, const Ready&, const Paid& paid) { return answer(200, paid); }
     using Flow = Steps<
         Atomic<&PayNote::prepare>,
         Foreign<Repeat::safe_with_key, &PayNote::pay, &PayNote::keep>>;

@@ -37,7 +37,7 @@ public:
         std::string id;
     };
     using Started = pawl::Started<Request>;
-    Finish note(Tx&, const Started& at) { return respond(201, Noted{at.request.id}); }
+    Finish note(Tx&, const Started& at) { return answer(201, Noted{at.request.id}); }
     using Flow = Steps<Atomic<&SlowNote::note>>;
 };
 

@@ -30,8 +30,8 @@ void check(const Tx& tx, std::string_view name) {
     throw std::logic_error{
         "pawl: tx_lock '" + std::string{name} +
         "' in a transaction of repeatable_read, which reads a snapshot from before the lock: "
-        "give the operation `static constexpr auto isolation = "
-        "pawl::Isolation::read_committed`"};
+        "give the operation `static constexpr pawl::Settings settings{.isolation = "
+        "pawl::Isolation::read_committed}`"};
 }
 
 }  // namespace

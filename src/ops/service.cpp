@@ -271,7 +271,7 @@ void Service::Impl::work_queue(std::string_view name) {
 
 // All workers get it: jobs that were staged before their kind had this queue are in another one.
 void Service::Impl::add_handler(
-    const detail::JobSettings& settings, std::function<void(ops::Worker&)> handler
+    const detail::KindOfJob& settings, std::function<void(ops::Worker&)> handler
 ) {
     if (settings.priority != 1 && options.queue != embedded)
         throw std::invalid_argument{
@@ -467,7 +467,7 @@ void Service::add_job(detail::ErasedJob form) {
     });
 }
 void Service::add_job_operation(
-    const detail::JobSettings& settings, const detail::ErasedOperation& form
+    const detail::KindOfJob& settings, const detail::ErasedOperation& form
 ) {
     impl_->add_handler(settings, [=, &form](ops::Worker& worker) { worker.add(settings, form); });
 }

@@ -81,7 +81,7 @@ void Worker::add(detail::ErasedJob form) {
     add(Handler{settings, std::move(form)});
 }
 
-void Worker::add(const detail::JobSettings& settings, const detail::ErasedOperation& operation) {
+void Worker::add(const detail::KindOfJob& settings, const detail::ErasedOperation& operation) {
     add(Handler{settings, &operation});
 }
 
@@ -172,7 +172,7 @@ void Worker::work_in_transactions(std::vector<HeldJob>& jobs, WorkReport& report
             .job = job,
             .held_since = held[i]->asked_at,
             .lease = options_.lease,
-            .deadline = form->timeout.value_or(options_.phase_deadline)};
+            .deadline = form->settings.timeout.value_or(options_.phase_deadline)};
         works.push_back(job_in_tx(engine_, queue_, *form, run, [&outcomes, i](TxOutcome outcome) {
             outcomes.set(i, std::move(outcome));
         }));
@@ -254,7 +254,7 @@ void Worker::work_in_call(const detail::ErasedJob& form, HeldJob& held, WorkRepo
             report
         );
     }
-    const auto stop = in_flight_.begin(job, form.timeout.value_or(options_.timeout));
+    const auto stop = in_flight_.begin(job, form.settings.timeout.value_or(options_.timeout));
     detail::Worked worked;
     try {
         const InFlightJobs::Running running{in_flight_, job};

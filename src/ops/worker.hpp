@@ -64,7 +64,7 @@ public:
 
     void add(detail::ErasedJob form);
     // The job's id is its key.
-    void add(const detail::JobSettings& settings, const detail::ErasedOperation& operation);
+    void add(const detail::KindOfJob& settings, const detail::ErasedOperation& operation);
 
     const WorkerOptions& options() const { return options_; }
 
@@ -91,7 +91,7 @@ public:
 
 private:
     struct Handler {
-        detail::JobSettings settings;
+        detail::KindOfJob settings;
         std::variant<detail::ErasedJob, const detail::ErasedOperation*> form;
     };
 

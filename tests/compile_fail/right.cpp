@@ -94,14 +94,14 @@ public:
         return ChargeCreated{at.ride, charge.id};
     }
     Finish refuse_ride(Tx&, const RideCreated&, const Declined& declined) {
-        return pawl::respond(402, declined);
+        return pawl::answer(402, declined);
     }
     Finish finish_ride(Tx& tx, const ChargeCreated& at) {
         tx.stage(SendReceipt{at.ride});
-        return pawl::respond(201, at.ride);
+        return pawl::answer(201, at.ride);
     }
     Finish abandon(Tx&, const RideCreated& at, const pawl::Abandoned&) {
-        return pawl::respond(410, at.ride);
+        return pawl::answer(410, at.ride);
     }
 
     using Flow = Steps<
@@ -116,17 +116,17 @@ public:
 private:
     Stripe& stripe_;
 };
-static_assert(pawl::Operation<BookRide>);
+static_assert(pawl::checked<BookRide>());
 
 class CancelRide {
 public:
     static constexpr std::string_view name = "cancel_ride";
-    static constexpr auto key = pawl::KeyRule::none;
+    static constexpr pawl::Settings settings{.key = pawl::KeyRule::none};
     using Started = pawl::Started<RideRequest>;
-    Finish cancel(Tx&, const Started&) const noexcept { return pawl::respond(200, Place{}); }
+    Finish cancel(Tx&, const Started&) const noexcept { return pawl::answer(200, Place{}); }
     using Flow = Steps<Atomic<&CancelRide::cancel>>;
 };
-static_assert(pawl::Operation<CancelRide>);
+static_assert(pawl::checked<CancelRide>());
 
 class PointsWorker {
 public:

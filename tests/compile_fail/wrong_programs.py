@@ -10,10 +10,10 @@ KEEP = '''Next<ChargeCreated> keep_charge(Tx&, const RideCreated& at, const Char
         return ChargeCreated{at.ride, charge.id};
     }'''
 REFUSE = 'Finish refuse_ride(Tx&, const RideCreated&, const Declined& declined) {\n'\
-         '        return pawl::respond(402, declined);\n    }'
+         '        return pawl::answer(402, declined);\n    }'
 FINISH = 'Finish finish_ride(Tx& tx, const ChargeCreated& at) {\n        tx.stage(SendReceipt{at.ride});'
-RESPOND = 'return pawl::respond(201, at.ride);\n    }'
-ABANDON = 'Finish abandon(Tx&, const RideCreated& at, const pawl::Abandoned&) { return pawl::respond(410, at.ride); }'
+RESPOND = 'return pawl::answer(201, at.ride);\n    }'
+ABANDON = 'Finish abandon(Tx&, const RideCreated& at, const pawl::Abandoned&) { return pawl::answer(410, at.ride); }'
 PROBLEM = 'std::optional<std::string> problem() const { return std::nullopt; }'
 FOREIGN = 'Foreign<Repeat::safe_with_key, &BookRide::charge_card, &BookRide::keep_charge, &BookRide::refuse_ride>'
 POINT = '''struct ChargeCreated {
@@ -38,7 +38,9 @@ PROBLEM_FORM = 'pawl: a request checks itself in std::optional<std::string> prob
 TEMPLATE = 'pawl: a result whose type is a template needs a `static constexpr std::string_view name`'
 BEFORE_KEY = 'pawl: before_key is a public member function std::optional<Response> before_key(Snapshot&, '\
              'const Asked<Request>&, std::string_view key)'
-SETTING = 'pawl: a setting of this operation has another type than pawl/operation.hpp says'
+SETTINGS = 'pawl: the settings of an operation are public: `static constexpr pawl::Settings settings{...}`'
+LOOSE = 'pawl: a setting outside of `static constexpr pawl::Settings settings{...}` would be ignored'
+ENDS = 'pawl: a step ends a request with pawl::answer(response), which keeps what the step wrote, or with pawl::refuse'
 ARGUMENTS = 'pawl: the number of arguments is not the number of $n in the statement'
 JOB_FORM = 'pawl: a job is a plain struct with a `static constexpr std::string_view kind` of 1 to 100 characters'
 HANDLER_FORM = 'pawl: a service takes operations, which have a name and a Flow, and job handlers'
@@ -53,9 +55,23 @@ def in_body(head, statement):
     return head, head[:brace] + '\n        ' + statement + '\n        ' + head[brace:].lstrip()
 
 
+def member(text):
+    """A member given to BookRide."""
+    return 'name = "book_ride";', f'name = "book_ride";\n    {text}'
+
+
 def setting(text):
     """A setting given to BookRide."""
-    return 'name = "book_ride";', f'name = "book_ride";\n    static constexpr {text};'
+    return member('static constexpr pawl::Settings settings{%s};' % text)
+
+
+def job_setting(text):
+    """A setting given to SendReceipt."""
+    return 'kind = "send_receipt";', 'kind = "send_receipt";\n    static constexpr pawl::JobSettings settings{%s};' % text
+
+
+def almost(name):
+    return f'pawl: a member of this operation is named almost like `{name}`, and would be ignored'
 
 
 def point_field(text):
@@ -71,7 +87,12 @@ FLOW = {
     'point_without_step': (BACKWARDS, [
         (KEEP, LOST + KEEP.replace('Next<ChargeCreated>', 'Next<ChargeCreated, Lost>'))]),
     'unreachable_point': ('pawl: no step leads to one of the recovery points', [
-        (KEEP, 'Finish keep_charge(Tx&, const RideCreated&, const Charge&) { return pawl::respond(201, Place{}); }')]),
+        (KEEP, 'Finish keep_charge(Tx&, const RideCreated&, const Charge&) { return pawl::answer(201, Place{}); }')]),
+    'response_that_is_no_end': (ENDS, [(RESPOND, RESPOND.replace('answer', 'respond'))]),
+    'refusal_that_is_not_declared': ('pawl: a step that may refuse says so in its type: Next<..., pawl::Refusal>', [
+        (RESPOND, RESPOND.replace('answer', 'refuse'))]),
+    'keeper_that_refuses': ("pawl: a keeper can't refuse, as that would undo the record of a call that was made", [
+        (REFUSE, REFUSE.replace('Finish', 'Next<pawl::Refusal>').replace('answer', 'refuse'))]),
     'undeclared_target': ([CANNOT_CONVERT, 'RideCreated', 'Next<'], [
         ('return ChargeCreated{at.ride, charge.id};', '(void)charge;\n        return RideCreated{at.ride};')]),
     'two_steps_from_one_point': (SAME_NAME, [
@@ -152,13 +173,14 @@ CALLS = {
     'ignored_outcome': (['ignoring return', 'nodiscard'], [
         (CALL, CALL.replace('return stripe_.charge(call);', 'stripe_.charge(call);\n        return Charge{"ch"};'))]),
     'foreign_call_without_a_key_row': ('pawl: an operation without a key has no foreign call', [
-        setting('auto key = pawl::KeyRule::none')]),
+        setting('.key = pawl::KeyRule::none')]),
     'before_key_of_another_form': (BEFORE_KEY, [
         (ABANDON, ABANDON + '\n    std::optional<pawl::Response> before_key(pawl::Snapshot&) { return std::nullopt; }')]),
     'before_key_that_is_private': (BEFORE_KEY, [
         (ABANDON, ABANDON + '\nprivate:\n    std::optional<pawl::Response> before_key(pawl::Snapshot&, '
          'const pawl::Asked<RideRequest>&, std::string_view) { return std::nullopt; }\npublic:')]),
-    'abandon_that_is_a_response': (ABANDON_FORM, [(ABANDON, ABANDON.replace('Finish', 'pawl::Response'))]),
+    'abandon_that_is_a_response': (ABANDON_FORM, [
+        (ABANDON, ABANDON.replace('Finish', 'pawl::Response').replace('answer', 'respond'))]),
     'abandon_that_goes_on': (ABANDON_FORM, [
         (ABANDON, 'Next<ChargeCreated> abandon(Tx&, const RideCreated& at, const pawl::Abandoned&) { return ChargeCreated{at.ride, ""}; }')]),
     'abandon_that_does_not_know_whether_a_call_was_made': (ABANDON_FORM, [
@@ -215,31 +237,62 @@ HANDS = {
 PARTS = {
     'operation_without_a_name': ('pawl: the name of an operation has 1 to 50 characters', [
         ('name = "cancel_ride"', 'name = ""')]),
-    'key_of_another_type': (SETTING, [setting('bool key = true')]),
-    'memory_in_minutes': (SETTING, [setting('std::chrono::minutes provider_key_lifetime{30}')]),
-    'keep_without_a_unit': (SETTING, [setting('int keep = 72')]),
+    'key_of_another_type': (['cannot convert|could not convert|no viable conversion|cannot initialize', 'bool', 'KeyRule'], [
+        setting('.key = true')]),
+    'memory_in_minutes': (['could not convert|no viable conversion', 'minutes|ratio<60>', 'hours|ratio<3600>'], [
+        setting('.provider_key_lifetime = std::chrono::minutes{30}')]),
+    'keep_without_a_unit': (['could not convert|no viable conversion', 'int', 'optional'], [setting('.keep = 72')]),
+    'setting_that_is_misspelt': (['isolaton', 'Settings'], [setting('.isolaton = pawl::Isolation::serializable')]),
+    'setting_of_its_own': (LOOSE, [member('static constexpr auto isolation = pawl::Isolation::serializable;')]),
+    'settings_of_another_type': (SETTINGS, [member('static constexpr int settings = 1;')]),
+    'settings_that_are_private': (SETTINGS, [
+        (ABANDON, ABANDON + '\nprivate:\n    static constexpr pawl::Settings settings{};\npublic:')]),
+    'settings_that_are_misspelt': (almost('settings'), [
+        member('static constexpr pawl::Settings setings{.keep = pawl::for_ever};')]),
+    'abandon_that_is_misspelt': (almost('abandon'), [(ABANDON, ABANDON.replace('abandon(', 'abandn('))]),
+    'abandon_that_is_private': (ABANDON_FORM, [(ABANDON, 'private:\n    ' + ABANDON + '\npublic:')]),
+    'before_key_that_is_misspelt': (almost('before_key'), [
+        (ABANDON, ABANDON + '\n    std::optional<pawl::Response> beforeKey(pawl::Snapshot&, '
+         'const pawl::Asked<RideRequest>&, std::string_view) { return std::nullopt; }')]),
+    'call_target_that_is_misspelt': (almost('call_target'), [
+        (ABANDON, ABANDON + '\n    std::string call_traget(const RideCreated&) const { return "bank"; }')]),
+    'call_target_that_is_private': (TARGET_FORM, [
+        (ABANDON, ABANDON + '\nprivate:\n    std::string call_target(const RideCreated&) const { return "bank"; }\npublic:')]),
+    'problem_that_is_misspelt': ('pawl: a function of this request is named almost like `problem`, and would be ignored', [
+        (PROBLEM, PROBLEM.replace('problem', 'problm'))]),
     'job_staged_outside_a_phase': (["no member named", "'stage'|‘stage’", 'KeyedCall'], [
         in_body(CALL, 'call.stage(SendReceipt{});')]),
     'job_without_a_kind': (JOB_FORM, [('static constexpr std::string_view kind = "send_receipt";', '')]),
     'job_of_an_empty_kind': (JOB_FORM, [('kind = "send_receipt"', 'kind = ""')]),
-    'job_of_an_impossible_priority': (JOB_FORM, [(
-        'kind = "send_receipt";', 'kind = "send_receipt";\n    static constexpr int priority = 5;')]),
-    'job_without_attempts': (JOB_FORM, [(
-        'kind = "send_receipt";', 'kind = "send_receipt";\n    static constexpr int attempts = 0;')]),
+    'job_of_an_impossible_priority': (JOB_FORM, [job_setting('.priority = 5')]),
+    'job_of_too_many_attempts': (JOB_FORM, [job_setting('.attempts = 101')]),
+    'job_of_no_time': (JOB_FORM, [job_setting('.timeout = std::chrono::seconds{0}')]),
+    'job_timeout_without_a_unit': (['could not convert|no viable conversion', 'int', 'optional'], [job_setting('.timeout = 5')]),
+    'job_setting_that_is_misspelt': (['prioritty', 'JobSettings'], [job_setting('.prioritty = 2')]),
+    'job_settings_that_are_misspelt': (JOB_FORM, [
+        ('kind = "send_receipt";', 'kind = "send_receipt";\n    static constexpr pawl::JobSettings setting{.priority = 2};')]),
+    'job_settings_of_an_operation': (JOB_FORM, [
+        ('kind = "send_receipt";', 'kind = "send_receipt";\n    static constexpr pawl::Settings settings{};')]),
+    'job_with_a_partition_that_is_misspelt': (JOB_FORM, [(
+        'kind = "send_receipt";', 'kind = "send_receipt";\n    std::string partitions() const { return "7"; }')]),
     'job_with_a_partition_that_is_no_text': (JOB_FORM, [(
         'kind = "send_receipt";', 'kind = "send_receipt";\n    int partition() const { return 7; }')]),
     'job_with_a_partition_that_changes_it': (JOB_FORM, [(
         'kind = "send_receipt";', 'kind = "send_receipt";\n    std::string partition() { return "7"; }')]),
-    'job_of_an_impossible_queue': (JOB_FORM, [(
-        'kind = "send_receipt";', 'kind = "send_receipt";\n    static constexpr std::string_view queue = "My mails";')]),
+    'job_of_an_impossible_queue': (JOB_FORM, [job_setting('.queue = "My mails"')]),
     'job_with_a_pointer': ('pawl: a pointer has no JSON form: use a value or std::optional', [
         ('std::optional<Class> flown{};', 'std::optional<Class> flown{};\n    const char* note{};')]),
     'handler_with_both': (HANDLER_FORM, [(JOB, JOB.replace('Tx&,', 'Tx&, Call&,'))]),
     'handler_that_returns_a_flag': (HANDLER_FORM, [
         (JOB, JOB.replace('pawl::JobResult', 'bool').replace('pawl::done', 'true'))]),
     'handler_of_no_job': (HANDLER_FORM, [(JOB, JOB.replace('pawl::Job<SendReceipt>', 'SendReceipt'))]),
-    'operation_without_a_flow': (['static assertion failed|static_assert failed'], [
+    'operation_without_a_flow': ('pawl: an operation has a public `using Flow = pawl::Steps<...>` with its steps', [
         ('using Flow = Steps<Atomic<&CancelRide::cancel>>;', '')]),
+    'operation_without_any_name': ('pawl: an operation has a public `static constexpr std::string_view name`', [
+        ('static constexpr std::string_view name = "cancel_ride";', '')]),
+    'operation_that_cannot_be_moved': ('pawl: a service takes an operation by value', [
+        ('static constexpr std::string_view name = "cancel_ride";',
+         'static constexpr std::string_view name = "cancel_ride";\n    CancelRide() = default;\n    CancelRide(CancelRide&&) = delete;')]),
     'service_of_something_else': (HANDLER_FORM, [('service.add(PointsWorker{});', 'service.add(Place{});')]),
     'query_of_something_else': (QUERY_FORM, [
         ('server.get("/rides", ListRides{});', 'server.get("/rides", PointsWorker{});')]),

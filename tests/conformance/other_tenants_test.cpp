@@ -26,7 +26,7 @@ struct Done {
 class Pay {
 public:
     static constexpr std::string_view name = "pay";
-    static constexpr auto provider_key_lifetime = 20h;
+    static constexpr Settings settings{.provider_key_lifetime = 20h};
     struct Request {
         std::int64_t cents{};
     };
@@ -43,7 +43,7 @@ public:
     explicit Pay(Charge charge) : charge_{std::move(charge)} {}
     Next<Begun> begin(Tx&, const Started& at) { return Begun{at.request.cents}; }
     Outcome<Paid> charge(KeyedCall&, const Begun&) { return charge_(); }
-    Finish keep(Tx&, const Begun&, const Paid& paid) { return respond(201, Done{paid.id}); }
+    Finish keep(Tx&, const Begun&, const Paid& paid) { return answer(201, Done{paid.id}); }
     using Flow =
         Steps<Atomic<&Pay::begin>, Foreign<Repeat::safe_with_key, &Pay::charge, &Pay::keep>>;
 

@@ -22,7 +22,7 @@ using ::testing::UnorderedElementsAre;
 
 struct Bill {
     static constexpr std::string_view kind = "bill";
-    static constexpr std::string_view queue = "bills";
+    static constexpr JobSettings settings{.queue = "bills"};
     std::string partition() const { return tenant; }
     std::string tenant{};
 };
@@ -33,16 +33,14 @@ struct CutBill {
 };
 struct BulkBill {
     static constexpr std::string_view kind = "bulk_bill";
-    static constexpr std::string_view queue = "bills";
-    static constexpr int priority = 2;
+    static constexpr JobSettings settings{.queue = "bills", .priority = 2};
     std::string partition() const { return tenant; }
     std::string tenant{};
 };
 template <int P>
 struct Mail {
     static constexpr std::string_view kind = P == 1 ? "urgent" : P == 4 ? "bulk" : "usual";
-    static constexpr std::string_view queue = "bills";
-    static constexpr int priority = P;
+    static constexpr JobSettings settings{.queue = "bills", .priority = P};
     int number{};
 };
 

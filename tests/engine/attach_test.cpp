@@ -10,14 +10,14 @@ namespace {
 class HastyOrder : public Order {
 public:
     static constexpr std::string_view name = "hasty_order";
-    static constexpr auto in_progress = wait(500ms);
+    static constexpr Settings settings{.in_progress = wait(500ms)};
     using Order::Order;
 };
 
 class PatientOrderOnce : public OrderOnce {
 public:
     static constexpr std::string_view name = "patient_order_once";
-    static constexpr auto in_progress = wait(10s);
+    static constexpr Settings settings{.in_progress = wait(10s)};
     using OrderOnce::OrderOnce;
 };
 

@@ -17,8 +17,7 @@ struct Wanted {
 class Buy {
 public:
     static constexpr std::string_view name = "buy";
-    static constexpr auto scope = Scope::tenant;
-    static constexpr auto in_progress = wait(10s);
+    static constexpr Settings settings{.scope = Scope::tenant, .in_progress = wait(10s)};
     using Request = Wanted;
     using Started = pawl::Started<Wanted>;
     explicit Buy(const bool& open, std::vector<std::string>& keys) : open_{&open}, keys_{&keys} {}
@@ -34,7 +33,7 @@ public:
         return std::nullopt;
     }
     Finish buy(Tx&, const Started& at) {
-        return respond(201, Wanted{at.request.thing + " for " + at.principal.account});
+        return answer(201, Wanted{at.request.thing + " for " + at.principal.account});
     }
     using Flow = Steps<Atomic<&Buy::buy>>;
 

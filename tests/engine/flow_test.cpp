@@ -40,7 +40,7 @@ public:
         return provider_->charge(call.key().text);
     }
     Next<Half> keep_first(Tx&, const Asked&, const Paid& paid) { return Half{paid.id}; }
-    Finish keep_no(Tx&, const Asked&, const Refused402& no) { return pawl::respond(402, no); }
+    Finish keep_no(Tx&, const Asked&, const Refused402& no) { return answer(402, no); }
     Outcome<Price> second(Call&, const Half& at) {
         provider_->keys.emplace_back("second");
         if (provider_->keys.size() % 2 == 1) return InDoubt{};
@@ -50,8 +50,8 @@ public:
         if (price.cents < 50) return Cheap{at.first};
         return Dear{at.first, std::to_string(price.cents)};
     }
-    Finish cheap(Tx&, const Cheap& at) { return pawl::respond(200, at); }
-    Finish dear(Tx&, const Dear& at) { return pawl::respond(201, at); }
+    Finish cheap(Tx&, const Cheap& at) { return answer(200, at); }
+    Finish dear(Tx&, const Dear& at) { return answer(201, at); }
     using Flow = Steps<
         Atomic<&TwoCalls::begin>,
         Foreign<Repeat::safe_with_key, &TwoCalls::first, &TwoCalls::keep_first, &TwoCalls::keep_no>,
@@ -76,12 +76,12 @@ public:
                                             : provider_->charge(call.key().text);
     }
     Finish keep(Tx&, const Started& at, const Paid& paid) noexcept(false) {
-        return pawl::respond(
+        return answer(
             201,
             OrderSteps::Charged{{at.request.customer, at.request.items, at.request.speed}, paid.id}
         );
     }
-    Finish refuse(Tx&, const Started&, const Refused402& no) { return pawl::respond(402, no); }
+    Finish refuse(Tx&, const Started&, const Refused402& no) { return answer(402, no); }
     using Flow = Steps<Foreign<Again, &CallFirst::charge, &CallFirst::keep, &CallFirst::refuse>>;
 
 private:
@@ -109,7 +109,7 @@ public:
         return InDoubt{};
     }
     Finish keep(Tx&, const Bought& at, const Paid& paid) {
-        return pawl::respond(201, Charged{{at.customer, at.items, at.speed}, paid.id});
+        return answer(201, Charged{{at.customer, at.items, at.speed}, paid.id});
     }
     using Flow = Steps<
         Atomic<&RenamedOrder::write>,

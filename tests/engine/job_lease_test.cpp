@@ -26,7 +26,7 @@ class PackAsOperation {
 public:
     static constexpr std::string_view name = "pack_as_operation";
     using Started = pawl::Started<Parcel>;
-    Finish pack(Tx&, const Started&) { return pawl::respond(200, std::string{"packed"}); }
+    Finish pack(Tx&, const Started&) { return answer(200, std::string{"packed"}); }
     using Flow = Steps<Atomic<&PackAsOperation::pack>>;
 };
 
@@ -118,7 +118,7 @@ TEST_F(JobLeaseTest, trouble_of_the_database_is_no_failure_of_a_job_that_is_an_o
     using Kind = StoreError::Kind;
     const auto& operation =
         world.engine->add(detail::erase_operation(std::make_shared<PackAsOperation>()));
-    worker.add(detail::job_settings<Parcel>(), operation);
+    worker.add(detail::kind_of_job<Parcel>(), operation);
     for (const auto kind : {Kind::unavailable, Kind::contention, Kind::busy}) {
         world.store.arm(2, How::undone, kind);  // The first write claims it.
 

@@ -87,7 +87,7 @@ TEST_F(JobTest, a_job_that_was_rescued_from_its_worker_is_not_dead_lettered_by_i
 TEST_F(JobTest, a_job_delivered_twice_to_an_operation_has_one_effect) {
     const auto& form =
         world.engine->add(detail::erase_operation(std::make_shared<NoteAsOperation>()));
-    one.add(detail::job_settings<Note>(), form);
+    one.add(detail::kind_of_job<Note>(), form);
     stage();
     world.execute(
         "INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, created_at) "

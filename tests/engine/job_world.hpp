@@ -42,11 +42,16 @@ private:
     std::function<JobResult(KeyedCall&, const Job<Note>&)> then_;
 };
 
+// A Note with a time-out of its own.
+struct HurriedNote {
+    static constexpr std::string_view kind = Note::kind;
+    static constexpr JobSettings settings{.timeout = 1ms};
+    std::string text;
+};
 class NoteInAHurry {
 public:
-    static constexpr auto timeout = 1ms;
     explicit NoteInAHurry(std::function<JobResult(KeyedCall&)> then) : then_{std::move(then)} {}
-    JobResult work(KeyedCall& call, const Job<Note>&) { return then_(call); }
+    JobResult work(KeyedCall& call, const Job<HurriedNote>&) { return then_(call); }
 
 private:
     std::function<JobResult(KeyedCall&)> then_;
@@ -58,7 +63,7 @@ public:
     using Started = pawl::Started<Note>;
     Finish write(Tx& tx, const Started& at) {
         write_note(tx, at.request.text);
-        return pawl::respond(200, std::string{"noted"});
+        return answer(200, std::string{"noted"});
     }
     using Flow = Steps<Atomic<&NoteAsOperation::write>>;
 };

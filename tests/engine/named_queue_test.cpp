@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 struct Mail {
     static constexpr std::string_view kind = "mail";
-    static constexpr std::string_view queue = "mails";
+    static constexpr JobSettings settings{.queue = "mails"};
     int number{};
 };
 
@@ -41,35 +41,34 @@ static_assert(queue_of<Ticket>() == "default" && JobArgs<Ticket>);
 
 struct UpperCase {
     static constexpr std::string_view kind = "mail";
-    static constexpr std::string_view queue = "Mails";
+    static constexpr JobSettings settings{.queue = "Mails"};
 };
 static_assert(!JobArgs<UpperCase>);
 
 struct Urgent {
     static constexpr std::string_view kind = "urgent";
-    static constexpr int priority = 1;
-    static constexpr int attempts = 2;
+    static constexpr JobSettings settings{.priority = 1, .attempts = 2};
     int number{};
 };
 struct Bulk {
     static constexpr std::string_view kind = "bulk";
-    static constexpr int priority = 4;
+    static constexpr JobSettings settings{.priority = 4};
     std::string partition() const { return "tenant"; }
     int number{};
 };
-// Has fields of these names, which are not settings.
+// Has fields of these names, which are not settings, as they are not static.
 struct Parcel {
     static constexpr std::string_view kind = "parcel";
-    int priority{};
-    int attempts{};
+    int settings{};
+    int setting{};
     std::string partition{};
 };
-static_assert(detail::job_settings<Bulk>().priority == 4);
-static_assert(detail::job_settings<Bulk>().has_partition);
-static_assert(detail::job_settings<Urgent>().attempts == 2);
-static_assert(JobArgs<Parcel> && detail::job_settings<Parcel>().priority == 1);
-static_assert(detail::job_settings<Parcel>().attempts == 0);
-static_assert(!detail::job_settings<Parcel>().has_partition);
+static_assert(detail::kind_of_job<Bulk>().priority == 4);
+static_assert(detail::kind_of_job<Bulk>().has_partition);
+static_assert(detail::kind_of_job<Urgent>().attempts == 2);
+static_assert(JobArgs<Parcel> && detail::kind_of_job<Parcel>().priority == 1);
+static_assert(detail::kind_of_job<Parcel>().attempts == 0);
+static_assert(!detail::kind_of_job<Parcel>().has_partition);
 
 // Counts the jobs that wait in their handlers until they may end.
 class Gate {

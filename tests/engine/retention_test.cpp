@@ -12,19 +12,19 @@ namespace {
 class KeptOrder : public Order {
 public:
     static constexpr std::string_view name = "kept_order";
-    static constexpr Keep keep = for_ever;
+    static constexpr Settings settings{.keep = for_ever};
     using Order::Order;
 };
 
 class RepeatableOrder : public OrderSteps {
 public:
     static constexpr std::string_view name = "repeatable_order";
-    static constexpr bool re_execute = true;
+    static constexpr Settings settings{.re_execute = true};
     using OrderSteps::OrderSteps;
     Finish answer(Tx&, const Charged& at) {
         Response response = pawl::respond(201, at);
         response.headers = {{"location", "/orders/1"}, {"X-Other", "not stored"}};
-        return response;
+        return pawl::answer(response);
     }
     using Flow = Steps<
         Atomic<&RepeatableOrder::write_order>,
@@ -40,7 +40,7 @@ public:
 class TenantOrder : public Order {
 public:
     static constexpr std::string_view name = "tenant_order";
-    static constexpr auto scope = Scope::tenant;
+    static constexpr Settings settings{.scope = Scope::tenant};
     using Order::Order;
 };
 

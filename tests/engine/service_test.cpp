@@ -64,8 +64,8 @@ public:
     Outcome<Paid, Refused402> pay(KeyedCall& call, const Noted&) {
         return provider_->charge(call.key().text);
     }
-    Finish keep(Tx&, const Noted&, const Paid& paid) { return pawl::respond(200, paid); }
-    Finish refuse(Tx&, const Noted&, const Refused402& no) { return pawl::respond(402, no); }
+    Finish keep(Tx&, const Noted&, const Paid& paid) { return answer(200, paid); }
+    Finish refuse(Tx&, const Noted&, const Refused402& no) { return answer(402, no); }
     using Flow = Steps<
         Atomic<&CountAsOperation::note>,
         Foreign<
@@ -85,7 +85,7 @@ public:
     Finish stage(Tx& tx, const Started& at) {
         tx.stage(at.request);
         if (at.request.text == "undone") throw std::runtime_error{"after staging"};
-        return pawl::respond(200, std::string{"ok"});
+        return answer(200, std::string{"ok"});
     }
     using Flow = Steps<Atomic<&Stager::stage>>;
 };
@@ -189,7 +189,7 @@ TEST_F(ServiceTest, a_job_as_an_operation_resumes_where_it_was) {
     const auto& form = world.engine->add(detail::erase_operation<CountAsOperation>(
         std::make_shared<CountAsOperation>(CountAsOperation{provider})
     ));
-    worker.add(detail::job_settings<Counted>(), form);
+    worker.add(detail::kind_of_job<Counted>(), form);
     provider.next({Does::doubt_charged});
     stage("a");
 
@@ -208,7 +208,7 @@ TEST_F(ServiceTest, a_job_waits_while_its_operation_needs_a_person) {
     const auto& form = world.engine->add(detail::erase_operation<CountAsOperation>(
         std::make_shared<CountAsOperation>(CountAsOperation{provider})
     ));
-    worker.add(detail::job_settings<Counted>(), form);
+    worker.add(detail::kind_of_job<Counted>(), form);
     provider.next({Does::stuck});
     stage("a");
 
@@ -226,7 +226,7 @@ TEST_F(ServiceTest, a_job_whose_key_was_settled_with_another_request_is_discarde
     const auto& form = world.engine->add(detail::erase_operation<CountAsOperation>(
         std::make_shared<CountAsOperation>(CountAsOperation{provider})
     ));
-    worker.add(detail::job_settings<Counted>(), form);
+    worker.add(detail::kind_of_job<Counted>(), form);
     stage("a");
     world.execute(
         "INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, created_at) "
@@ -248,7 +248,7 @@ TEST_F(ServiceTest, a_job_that_its_operation_cannot_read_is_dead) {
     const auto& form = world.engine->add(detail::erase_operation<CountAsOperation>(
         std::make_shared<CountAsOperation>(CountAsOperation{provider})
     ));
-    worker.add(detail::job_settings<Counted>(), form);
+    worker.add(detail::kind_of_job<Counted>(), form);
     stage("a");
     world.execute("UPDATE pawl_jobs SET args = '{\"no\":1}'");
 
@@ -260,7 +260,7 @@ TEST_F(ServiceTest, a_job_of_an_operation_comes_again_while_the_engine_stops) {
     const auto& form = world.engine->add(detail::erase_operation<CountAsOperation>(
         std::make_shared<CountAsOperation>(CountAsOperation{provider})
     ));
-    worker.add(detail::job_settings<Counted>(), form);
+    worker.add(detail::kind_of_job<Counted>(), form);
     stage("a");
     world.engine->refuse_new();
 
@@ -291,7 +291,7 @@ TEST_F(ServiceTest, a_kind_of_job_has_one_handler) {
     worker.add(detail::erase_job(std::make_shared<CountInTx>()));
 
     EXPECT_THROW(worker.add(detail::erase_job(std::make_shared<CountInTx>())), std::logic_error);
-    EXPECT_THROW(worker.add(detail::job_settings<Counted>(), form), std::logic_error);
+    EXPECT_THROW(worker.add(detail::kind_of_job<Counted>(), form), std::logic_error);
 }
 
 TEST_F(ServiceTest, jobs_of_unknown_kind_or_shape_end_in_the_dead_letters) {

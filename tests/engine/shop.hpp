@@ -138,7 +138,7 @@ public:
         static constexpr Statement<2> insert{
             "insert_order", "INSERT INTO orders (key_id, customer) VALUES ($1, $2)", {}};
         execute(tx, insert, at.key_id, at.request.customer);
-        if (at.request.customer == "nobody") return pawl::respond(404, std::string{"nobody"});
+        if (at.request.customer == "nobody") return answer(404, std::string{"nobody"});
         if (at.request.customer == "thrower") throw std::runtime_error{"a bug in the first phase"};
         return Ordered{at.request.customer, at.request.items, at.request.speed};
     }
@@ -149,14 +149,14 @@ public:
         return Charged{at, paid.id};
     }
     Finish keep_refusal(Tx&, const Ordered&, const Refused402& refused) {
-        return pawl::respond(402, refused);
+        return answer(402, refused);
     }
     Finish finish(Tx& tx, const Charged& at) {
         tx.stage(OrderJob{at.order.customer});
-        return pawl::respond(201, at);
+        return answer(201, at);
     }
     Finish abandon(Tx&, const Ordered&, const Abandoned& why) {
-        return pawl::respond(409, std::string{why.called_at ? "perhaps called" : "not called"});
+        return answer(409, std::string{why.called_at ? "perhaps called" : "not called"});
     }
     std::string call_target(const Ordered&) const { return provider_->target; }
     Outcome<Paid, Refused402> charge(KeyedCall& call, const Ordered&) {
@@ -197,7 +197,7 @@ public:
 class PatientOrder : public Order {
 public:
     static constexpr std::string_view name = "patient_order";
-    static constexpr auto in_progress = wait(std::chrono::seconds{10});
+    static constexpr Settings settings{.in_progress = wait(std::chrono::seconds{10})};
     using Order::Order;
 };
 

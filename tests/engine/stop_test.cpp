@@ -187,7 +187,7 @@ TEST_F(StopTest, the_engine_ends_even_if_a_result_cannot_be_stored) {
 class Rename {
 public:
     static constexpr std::string_view name = "rename";
-    static constexpr auto key = KeyRule::none;
+    static constexpr Settings settings{.key = KeyRule::none};
     explicit Rename(Gate& at_phase, Gate& let_go) : at_phase_{&at_phase}, let_go_{&let_go} {}
     using Started = pawl::Started<OrderRequest>;
     Finish write(Tx& tx, const Started& at) {
@@ -196,7 +196,7 @@ public:
         static constexpr Statement<2> insert{
             "insert_order", "INSERT INTO orders (key_id, customer) VALUES ($1, $2)", {}};
         execute(tx, insert, at.key_id, at.request.customer);
-        return pawl::respond(204, std::string{});
+        return answer(204, std::string{});
     }
     using Flow = Steps<Atomic<&Rename::write>>;
 

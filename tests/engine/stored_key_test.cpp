@@ -10,21 +10,21 @@ namespace {
 class AgainOrder : public Order {
 public:
     static constexpr std::string_view name = "again_order";
-    static constexpr bool re_execute = true;
+    static constexpr Settings settings{.re_execute = true};
     using Order::Order;
 };
 
 class NoteOnly {
 public:
     static constexpr std::string_view name = "note_only";
-    static constexpr auto key = KeyRule::none;
+    static constexpr Settings settings{.key = KeyRule::none};
     struct Request {
         std::string text;
     };
     using Started = pawl::Started<Request>;
     Finish note(Tx& tx, const Started& at) {
         tx.stage(OrderJob{at.request.text});
-        return pawl::respond(200, at.request.text);
+        return answer(200, at.request.text);
     }
     using Flow = Steps<Atomic<&NoteOnly::note>>;
 };

@@ -8,7 +8,7 @@ namespace {
 class ImpatientOrder : public Order {
 public:
     static constexpr std::string_view name = "impatient_order";
-    static constexpr auto in_progress = wait(std::chrono::milliseconds{1});
+    static constexpr Settings settings{.in_progress = wait(std::chrono::milliseconds{1})};
     using Order::Order;
 };
 

@@ -76,9 +76,9 @@ public:
         return ChargeCreated{at, charge};
     }
     Finish refuse_ride(Tx&, const RideCreated&, const Declined&) {
-        return respond(402, std::string{});
+        return answer(402, std::string{});
     }
-    Finish finish_ride(Tx&, const ChargeCreated&) { return respond(201, std::string{}); }
+    Finish finish_ride(Tx&, const ChargeCreated&) { return answer(201, std::string{}); }
 
     using Flow = Steps<
         Atomic<&BookRide::create_ride>,

@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 
 struct Bill {
     static constexpr std::string_view kind = "bill";
-    static constexpr std::string_view queue = "bills";
+    static constexpr pawl::JobSettings settings{.queue = "bills"};
     std::string partition() const { return tenant; }
     std::string tenant{};
 };

@@ -12,11 +12,11 @@ constexpr Statement<1> insert_payment{
 class PayIfPossible {
 public:
     static constexpr std::string_view name = "pay_if_possible";
-    static constexpr auto in_progress = wait(60s);
+    static constexpr Settings settings{.in_progress = wait(60s)};
     using Started = pawl::Started<PayRequest>;
     Finish pay(Tx& tx, const Started& at) {
         const auto refused = tx.attempt([&] { execute(tx, insert_payment, at.request.cents); });
-        return respond(refused ? 422 : 201, at.request);
+        return answer(refused ? 422 : 201, at.request);
     }
     using Flow = Steps<Atomic<&PayIfPossible::pay>>;
 };
@@ -25,7 +25,7 @@ public:
 class PayAndWrap {
 public:
     static constexpr std::string_view name = "pay_and_wrap";
-    static constexpr auto in_progress = wait(60s);
+    static constexpr Settings settings{.in_progress = wait(60s)};
     using Started = pawl::Started<PayRequest>;
     Finish pay(Tx& tx, const Started& at) {
         try {
@@ -33,7 +33,7 @@ public:
         } catch (const std::exception&) {
             throw std::runtime_error{"it did not work"};
         }
-        return respond(201, at.request);
+        return answer(201, at.request);
     }
     using Flow = Steps<Atomic<&PayAndWrap::pay>>;
 };

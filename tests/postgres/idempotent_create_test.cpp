@@ -104,8 +104,7 @@ private:
 class PutUserSerially {
 public:
     static constexpr std::string_view name = "put_user_serially";
-    static constexpr auto key = KeyRule::none;
-    static constexpr auto isolation = Isolation::serializable;
+    static constexpr Settings settings{.key = KeyRule::none, .isolation = Isolation::serializable};
     using Started = pawl::Started<UserRequest>;
     explicit PutUserSerially(Meeting& meeting) : meeting_{meeting} {}
 
@@ -114,10 +113,10 @@ public:
         meeting_.note_run();
         const auto found = query_maybe<std::int64_t>(tx, sql::find_user, email);
         meeting_.come();
-        if (found) return respond(200, UserMade{*found, email});
+        if (found) return answer(200, UserMade{*found, email});
         const auto id = query_one<std::int64_t>(tx, sql::insert_user, email);
         execute(tx, sql::insert_action, id, "created", tx.now());
-        return respond(201, UserMade{id, email});
+        return answer(201, UserMade{id, email});
     }
     using Flow = Steps<Atomic<&PutUserSerially::put>>;
 
@@ -129,7 +128,7 @@ private:
 class PutUser {
 public:
     static constexpr std::string_view name = "put_user";
-    static constexpr auto key = KeyRule::none;
+    static constexpr Settings settings{.key = KeyRule::none};
     using Started = pawl::Started<UserRequest>;
     explicit PutUser(Meeting& meeting) : meeting_{meeting} {}
 
@@ -139,11 +138,9 @@ public:
         meeting_.come();
         const auto made = query_maybe<std::int64_t>(tx, sql::insert_user_if_new, email);
         if (!made)
-            return respond(
-                200, UserMade{query_one<std::int64_t>(tx, sql::find_user, email), email}
-            );
+            return answer(200, UserMade{query_one<std::int64_t>(tx, sql::find_user, email), email});
         execute(tx, sql::insert_action, *made, "created", tx.now());
-        return respond(201, UserMade{*made, email});
+        return answer(201, UserMade{*made, email});
     }
     using Flow = Steps<Atomic<&PutUser::put>>;
 

@@ -43,7 +43,7 @@ struct Receipt {
 class Pay {
 public:
     static constexpr std::string_view name = "pay";
-    static constexpr auto in_progress = wait(60s);
+    static constexpr Settings settings{.in_progress = wait(60s)};
     using Started = pawl::Started<PayRequest>;
     struct Begun {
         static constexpr std::string_view name = "begun";
@@ -61,7 +61,7 @@ public:
         static constexpr Statement<1> insert{
             "insert_payment", {}, "INSERT INTO payments (cents) VALUES ($1)"};
         execute(tx, insert, at.cents);
-        return respond(201, at);
+        return answer(201, at);
     }
     using Flow =
         Steps<Atomic<&Pay::begin>, Foreign<Repeat::safe_with_key, &Pay::charge, &Pay::keep>>;

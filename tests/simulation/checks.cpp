@@ -460,9 +460,13 @@ void Checks::end(const Had& had) {
             violated("I2", row.who + " was not charged");
         if (row.response_status == 402 && charges != 0)
             violated("I2", row.who + " was both charged and refused");
-        if (row.response_status != 201 && row.response_status != 402)
+        const bool refused = row.params.find(sold_out) != std::string::npos;
+        if (refused != (row.response_status == 422))
             violated("I2", row.who + " ended with " + std::to_string(row.response_status));
-        if (times(orders) != 1)
+        if (refused && charges != 0) violated("I2", row.who + " was refused and charged");
+        if (!refused && row.response_status != 201 && row.response_status != 402)
+            violated("I2", row.who + " ended with " + std::to_string(row.response_status));
+        if (times(orders) != (refused ? 0U : 1U))
             violated("I5", std::to_string(times(orders)) + " orders of " + row.who);
         const bool paid = row.response_status == 201;
         if (times(payments) != (paid ? 1U : 0U))

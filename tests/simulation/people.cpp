@@ -35,7 +35,7 @@ void History::add_clients() {
         client.tenant = !options_.small && choices_.one_in(4) ? "b" : "a";
         client.key = !options_.small && choices_.one_in(3) ? "k2" : "k1";
         // A different request under the same key.
-        client.asked.what = !options_.small && choices_.one_in(6) ? "a cap" : "a pin";
+        client.asked.what = !options_.small && choices_.one_in(6) ? std::string{sold_out} : "a pin";
         client.asked.who = client.tenant + "/" + client.key;
         client.once = once;
         client.tries_max = !options_.small && choices_.one_in(3) ? 1 : 12;

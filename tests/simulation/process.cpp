@@ -33,9 +33,9 @@ Process::Process(const Shared& shared, int number)
           shared.installation
       )},
       embedded_{store_},
-      embedded_mails_{store_, std::string{Tell::queue}, shared.mail_limits},
+      embedded_mails_{store_, std::string{Tell::settings.queue}, shared.mail_limits},
       outside_{shared.broker, shared.clock, "default", way()},
-      outside_mails_{shared.broker, shared.clock, std::string{Tell::queue}, way()},
+      outside_mails_{shared.broker, shared.clock, std::string{Tell::settings.queue}, way()},
       dead_letters_{store_},
       pauses_{store_, shared.clock},
       completer_{*engine_, shared.completer},
@@ -59,7 +59,7 @@ Process::Process(const Shared& shared, int number)
         engine_->add(detail::erase_operation(std::make_shared<Ships>(shared.carrier)));
     worker_.add(detail::erase_job(std::make_shared<Packs>(shared.on_job)));
     mailer_.add(detail::erase_job(std::make_shared<Tells>(shared.mail, shared.on_job)));
-    worker_.add(detail::job_settings<Ship>(), ships);
+    worker_.add(detail::kind_of_job<Ship>(), ships);
 
     add_round("completer", shared.completer.every, [this] { completer_.run_once(); });
     if (shared.works) {

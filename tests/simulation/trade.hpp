@@ -20,6 +20,8 @@ struct Asked {
     std::string who;   // Tenant and key, as the client knows them; the checks use it.
     std::string what;  // Differs in a different request under the same key.
 };
+// Caps are sold out: their orders are refused after they were written.
+inline constexpr std::string_view sold_out = "a cap";
 // Its writes and the mark that it is done commit together.
 struct Pack {
     static constexpr std::string_view kind = "pack";
@@ -28,7 +30,7 @@ struct Pack {
 // At least once, under the job's key, in a queue that may have limits. A partition for each tenant.
 struct Tell {
     static constexpr std::string_view kind = "tell";
-    static constexpr std::string_view queue = "mails";
+    static constexpr JobSettings settings{.queue = "mails"};
     std::string partition() const { return who.substr(0, who.find('/')); }
     std::string who;
 };
@@ -63,10 +65,11 @@ public:
         std::string charge;
     };
 
-    Next<Ordered> order(Tx& tx, const Started& at) {
+    Next<Ordered, Refusal> order(Tx& tx, const Started& at) {
         static constexpr Statement<2> insert{
             "insert_order", "INSERT INTO orders (key_id, who) VALUES ($1, $2)", {}};
         execute(tx, insert, at.key_id, at.request.who);
+        if (at.request.what == sold_out) return pawl::refuse(422, at.request);
         return Ordered{at.request};
     }
     Outcome<Done, Declined> pay(KeyedCall& call, const Ordered& at) {
@@ -81,12 +84,12 @@ public:
         execute(tx, insert, at.asked.who, done.id);
         return Charged{at.asked, done.id};
     }
-    Finish refuse(Tx&, const Ordered& at, const Declined&) { return pawl::respond(402, at.asked); }
+    Finish refuse(Tx&, const Ordered& at, const Declined&) { return answer(402, at.asked); }
     Finish finish(Tx& tx, const Charged& at) {
         tx.stage(Pack{at.asked.who});
         tx.stage(Tell{at.asked.who});
         tx.stage(Ship{at.asked.who});
-        return pawl::respond(201, at);
+        return answer(201, at);
     }
 
 protected:
@@ -162,8 +165,8 @@ public:
     Outcome<Done, Declined> hand_over(KeyedCall& call, const Labelled& at) {
         return carrier_->take(call.key().text, at.who);
     }
-    Finish keep(Tx&, const Labelled&, const Done& done) { return pawl::respond(200, done); }
-    Finish refuse(Tx&, const Labelled&, const Declined& why) { return pawl::respond(409, why); }
+    Finish keep(Tx&, const Labelled&, const Done& done) { return answer(200, done); }
+    Finish refuse(Tx&, const Labelled&, const Declined& why) { return answer(409, why); }
     using Flow = Steps<
         Atomic<&Ships::label>,
         Foreign<Repeat::safe_with_key, &Ships::hand_over, &Ships::keep, &Ships::refuse>>;

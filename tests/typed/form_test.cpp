@@ -64,8 +64,8 @@ protected:
         for (auto at = start(form, json);;) {
             told.points.emplace_back(form.steps.at(step).from);
             auto moved = move(form, step, at);
-            if (auto* response = std::get_if<Response>(&moved)) {
-                told.response = std::move(*response);
+            if (auto* answer = std::get_if<Answer>(&moved)) {
+                told.response = std::move(answer->response);
                 return told;
             }
             step = std::get<ReachedPoint>(moved).step;
@@ -144,17 +144,17 @@ TEST_F(FormTest, a_result_has_its_own_name_or_that_of_its_type) {
 }
 
 TEST_F(FormTest, settings_are_those_of_the_class_or_the_default) {
-    EXPECT_EQ(trip.scope, Scope::tenant);
-    EXPECT_EQ(trip.provider_key_lifetime, 5h);
-    EXPECT_EQ(trip.in_progress.wait, 3s);
-    ASSERT_TRUE(trip.keep.has_value());
-    EXPECT_EQ(*trip.keep, for_ever);
-    EXPECT_EQ(price.scope, Scope::account);
-    EXPECT_EQ(price.key, KeyRule::required);
-    EXPECT_EQ(price.isolation, Isolation::repeatable_read);
-    EXPECT_EQ(price.in_progress.wait, 0s);
-    EXPECT_FALSE(price.re_execute);
-    EXPECT_FALSE(price.keep.has_value());
+    EXPECT_EQ(trip.settings.scope, Scope::tenant);
+    EXPECT_EQ(trip.settings.provider_key_lifetime, 5h);
+    EXPECT_EQ(trip.settings.in_progress.wait, 3s);
+    ASSERT_TRUE(trip.settings.keep.has_value());
+    EXPECT_EQ(*trip.settings.keep, for_ever);
+    EXPECT_EQ(price.settings.scope, Scope::account);
+    EXPECT_EQ(price.settings.key, KeyRule::required);
+    EXPECT_EQ(price.settings.isolation, Isolation::repeatable_read);
+    EXPECT_EQ(price.settings.in_progress.wait, 0s);
+    EXPECT_FALSE(price.settings.re_execute);
+    EXPECT_FALSE(price.settings.keep.has_value());
 }
 
 TEST_F(FormTest, abandon_belongs_to_the_point_that_it_takes) {

@@ -70,7 +70,7 @@ public:
     Next<Taken> take(Tx& tx, const Started& at) {
         const auto& r = at.request;
         const auto failed = tx.attempt([&] { pawl::execute(tx, book, r.from, -r.cents); });
-        if (failed) return pawl::respond(422, std::string{R"({"why":"not enough"})"});
+        if (failed) return pawl::answer(422, std::string{R"({"why":"not enough"})"});
         return Taken{r.from, r.to, r.cents};
     }
     Outcome<Sent, NoSuchAccount> send(KeyedCall& call, const Taken& at) {
@@ -78,11 +78,11 @@ public:
     }
     Finish keep(Tx& tx, const Taken& at, const Sent& sent) {
         tx.stage(TellOwner{at.from, -at.cents});
-        return pawl::respond(201, sent);
+        return pawl::answer(201, sent);
     }
     Finish release(Tx& tx, const Taken& at, const NoSuchAccount& no) {
         pawl::execute(tx, book, at.from, at.cents);
-        return pawl::respond(404, no);
+        return pawl::answer(404, no);
     }
     using Flow = pawl::Steps<
         pawl::Atomic<&Transfer::take>,

@@ -77,7 +77,7 @@ public:
         return Seated{at, seat.number};
     }
     pawl::Finish keep_sold_out(pawl::Tx&, const Planned&, const SoldOut& no) noexcept {
-        return pawl::respond(409, no);
+        return pawl::answer(409, no);
     }
     pawl::Outcome<Paid> pay(pawl::KeyedCall& call, const Seated& at) {
         if (at.seat == 0) return pawl::Stuck{"no seat"};
@@ -92,9 +92,9 @@ public:
     pawl::Next<PaidInFull> ask_for_the_rest(pawl::Tx&, const PaidInPart& at) {
         return PaidInFull{at.paid};
     }
-    pawl::Finish finish(pawl::Tx&, const PaidInFull& at) { return pawl::respond(201, at); }
+    pawl::Finish finish(pawl::Tx&, const PaidInFull& at) { return pawl::answer(201, at); }
     pawl::Finish abandon(pawl::Tx&, const Planned& at, const pawl::Abandoned&) {
-        return pawl::respond(410, at.trip);
+        return pawl::answer(410, at.trip);
     }
 };
 
@@ -105,10 +105,11 @@ struct Rocket {
 class RocketTrip : public TripSteps<Rocket> {
 public:
     static constexpr std::string_view name = "rocket_trip";
-    static constexpr auto scope = pawl::Scope::tenant;
-    static constexpr auto keep = pawl::for_ever;
-    static constexpr auto in_progress = pawl::wait(std::chrono::seconds{3});
-    static constexpr std::chrono::hours provider_key_lifetime{5};
+    static constexpr pawl::Settings settings{
+        .scope = pawl::Scope::tenant,
+        .keep = pawl::for_ever,
+        .in_progress = pawl::wait(std::chrono::seconds{3}),
+        .provider_key_lifetime = std::chrono::hours{5}};
     using Flow = pawl::Steps<
         pawl::Atomic<&RocketTrip::plan>,
         pawl::Foreign<
@@ -142,7 +143,7 @@ public:
         return Paid{at.principal.account, {}};
     }
     pawl::Finish keep(pawl::Tx&, const Started&, const Paid& paid) {
-        return pawl::respond(200, paid);
+        return pawl::answer(200, paid);
     }
     using Flow = pawl::Steps<pawl::Foreign<Again, &AskPrice::ask, &AskPrice::keep>>;
 };

@@ -52,9 +52,8 @@ struct NotDecoded {
 using Worked = std::variant<JobResult, NotDecoded>;
 
 struct ErasedJob {
-    JobSettings settings;
+    KindOfJob settings;
     bool in_transaction{};  // Its writes and the mark that the job is done commit together.
-    std::optional<std::chrono::milliseconds> timeout;  // For this kind; nullopt: the service's.
     std::shared_ptr<void> handler;
     Worked (*in_tx)(void* handler, Tx& tx, const RawJob& job){};
     Worked (*in_call)(void* handler, KeyedCall& call, const RawJob& job){};
@@ -92,9 +91,8 @@ template <class H>
 ErasedJob erase_job(std::shared_ptr<H> handler) {
     using Form = WorkSignature<decltype(&H::work)>;
     ErasedJob form;
-    form.settings = job_settings<typename Form::Args>();
+    form.settings = kind_of_job<typename Form::Args>();
     form.in_transaction = Form::in_transaction;
-    if constexpr (requires { H::timeout; }) form.timeout = H::timeout;
     form.handler = std::move(handler);
     if constexpr (Form::in_transaction)
         form.in_tx = &work_on<H, Tx>;

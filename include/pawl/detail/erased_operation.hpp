@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,12 +27,12 @@ namespace pawl::detail {
 using ErasedValue =
     std::shared_ptr<const void>;  // A point, request or result; shared by the attempt's steps.
 
-// Where a step led: the final response, or the step that starts from the reached point.
+// Where a step led: to the end, or to the step that starts from the reached point.
 struct ReachedPoint {
     std::size_t step{};
     ErasedValue point{};
 };
-using StepOutcome = std::variant<Response, ReachedPoint>;
+using StepOutcome = std::variant<Answer, Refusal, ReachedPoint>;
 
 // A named result of a foreign call, by its index among the call's results.
 struct CallResult {
@@ -51,17 +52,18 @@ struct ErasedResult {
 struct ErasedStep {
     std::string_view from;
     bool foreign{};
+    bool may_refuse{};  // It runs in a savepoint.
     Repeat again{Repeat::safe};
     std::string (*encode)(const void* point){};
     Decoded (*decode)(std::string_view json){};
     StepOutcome (*run)(void* op, Tx& tx, const void* point){};  // Atomic phases only.
-    CallOutcome (*call
-    )(void* op, KeyedCall& call, const void* point){};  // Foreign calls only, as the next two.
+    // Foreign calls only, as the next two. Tests replace it.
+    std::function<CallOutcome(void* op, KeyedCall& call, const void* point)> call{};
     StepOutcome (*keep)(void* op, Tx& tx, const void* point, const CallResult& arrival){};
     // The call target; nullptr: the operation names none.
     std::string (*call_target)(const void* op, const void* point){};
     // nullptr: the operation has none.
-    Response (*abandon)(void* op, Tx& tx, const void* point, const Abandoned& why){};
+    Answer (*abandon)(void* op, Tx& tx, const void* point, const Abandoned& why){};
     std::vector<ErasedResult> results;
     std::vector<std::string_view> leads_to;  // Names of points; "finished" for a response.
 };
@@ -82,14 +84,7 @@ struct AskedWith {
 
 struct ErasedOperation {
     std::string_view name;
-    KeyRule key{};
-    Scope scope{};
-    Isolation isolation{Isolation::repeatable_read};
-    std::optional<Keep> keep;  // nullopt: the service's.
-    InProgress in_progress{};
-    bool re_execute{};
-    // Stripe forgets keys after 24 h; minus a margin.
-    std::chrono::hours provider_key_lifetime{20};
+    Settings settings{};
     std::vector<ErasedStep> steps;
     // Old name of a point, and its current step.
     std::vector<std::pair<std::string_view, std::size_t>> renamed;
@@ -150,7 +145,7 @@ template <class Flow, class... To>
 StepOutcome moved(const Next<To...>& next) {
     return std::visit(
         []<class W>(const W& where) -> StepOutcome {
-            if constexpr (std::same_as<W, Response>)
+            if constexpr (std::same_as<W, Answer> || std::same_as<W, Refusal>)
                 return where;
             else
                 return ReachedPoint{Flow::template step_index<W>, std::make_shared<const W>(where)};
@@ -164,7 +159,7 @@ void name_targets(std::vector<std::string_view>& names, List<To...>) {
     (names.push_back(To::name), ...);
 }
 
-// A step may always respond; a step without points only responds.
+// A step may always end the request; a step without points only does that.
 template <class S>
 void name_leads(ErasedStep& step) {
     name_targets(step.leads_to, typename S::To{});
@@ -228,30 +223,27 @@ concept Abandons = requires(Op op, Tx& tx, const Point& at, const Abandoned& why
 // The one of a base class may be for another operation's points.
 template <class Op, class... S>
 constexpr bool abandon_is_of_use(const std::tuple<S...>*) {
-    if constexpr (requires { &Op::abandon; }) {
-        if constexpr (std::same_as<typename Member<decltype(&Op::abandon)>::Class, Op>)
-            return ((S::foreign && CallsAbandon<Op, typename S::From>) || ...);
-    }
-    return true;
+    if constexpr (((S::foreign && CallsAbandon<Op, typename S::From>) || ...))
+        return true;
+    else if constexpr (requires { &Op::abandon; })
+        return !std::same_as<typename Member<decltype(&Op::abandon)>::Class, Op>;
+    else
+        return !has_abandon<Op>;
 }
 
 template <class Op, class Point>
 concept AsksCallTarget = requires(const Op& op, const Point& at) {
     { op.call_target(at) } -> std::same_as<std::string>;
 };
-template <class Op>
-concept NamesCallTarget = requires {
-    &Op::call_target;
-};
-
 // It must be for a call of this operation; a base class may have others.
 template <class Op, class... S>
 constexpr bool call_target_is_of_use(const std::tuple<S...>*) {
-    if constexpr (NamesCallTarget<Op>) {
-        if constexpr (std::same_as<typename Member<decltype(&Op::call_target)>::Class, Op>)
-            return ((S::foreign && AsksCallTarget<Op, typename S::From>) || ...);
-    }
-    return true;
+    if constexpr (((S::foreign && AsksCallTarget<Op, typename S::From>) || ...))
+        return true;
+    else if constexpr (requires { &Op::call_target; })
+        return !std::same_as<typename Member<decltype(&Op::call_target)>::Class, Op>;
+    else
+        return !has_call_target<Op>;
 }
 
 template <class Op, class S>
@@ -260,6 +252,7 @@ ErasedStep erase_step() {
     ErasedStep step;
     step.from = From::name;
     step.foreign = S::foreign;
+    step.may_refuse = S::may_refuse;
     name_leads<S>(step);
     if constexpr (!is_started<From>) {
         step.encode = [](const void* point) { return encode(as<From>(point)); };
@@ -280,7 +273,7 @@ ErasedStep erase_step() {
         if constexpr (Abandons<Op, From>)
             step.abandon = [](void* op, Tx& tx, const void* point, const Abandoned& why) {
                 auto end = static_cast<Op*>(op)->abandon(tx, as<From>(point), why);
-                return std::get<Response>(end.where());
+                return std::get<Answer>(end.where());
             };
     } else {
         step.run = [](void* op, Tx& tx, const void* point) {
@@ -326,13 +319,14 @@ constexpr bool problem_is_right() {
 }
 
 template <class R>
-std::variant<ErasedValue, DecodeProblem> request_of(const RequestFields& fields) {
-    auto decoded = decode_request<R>(fields);
-    if (auto* problem = std::get_if<DecodeProblem>(&decoded)) return std::move(*problem);
-    auto& request = std::get<R>(decoded);
+std::variant<ErasedValue, DecodeProblem> checked_request(R request) {
     static_assert(
         problem_is_right<R>(),
         "pawl: a request checks itself in std::optional<std::string> problem() const"
+    );
+    static_assert(
+        !almost_problem<R>,
+        "pawl: a function of this request is named almost like `problem`, and would be ignored"
     );
     if constexpr (AsksProblem<R>) {
         if (auto why = request.problem()) return DecodeProblem{.field = {}, .why = std::move(*why)};
@@ -340,18 +334,17 @@ std::variant<ErasedValue, DecodeProblem> request_of(const RequestFields& fields)
     return ErasedValue{std::make_shared<const R>(std::move(request))};
 }
 
+template <class R>
+std::variant<ErasedValue, DecodeProblem> request_of(const RequestFields& fields) {
+    auto decoded = decode_request<R>(fields);
+    if (auto* problem = std::get_if<DecodeProblem>(&decoded)) return std::move(*problem);
+    return checked_request(std::move(std::get<R>(decoded)));
+}
+
 template <class Op>
 void fill_settings(ErasedOperation& form) {
     form.name = Op::name;
-    form.key = key_rule<Op>();
-    if constexpr (requires { Op::scope; }) form.scope = setting<Scope>(Op::scope);
-    if constexpr (requires { Op::isolation; }) form.isolation = setting<Isolation>(Op::isolation);
-    if constexpr (requires { Op::keep; }) form.keep = setting<Keep>(Op::keep);
-    if constexpr (requires { Op::in_progress; })
-        form.in_progress = setting<InProgress>(Op::in_progress);
-    if constexpr (requires { Op::re_execute; }) form.re_execute = setting<bool>(Op::re_execute);
-    if constexpr (requires { Op::provider_key_lifetime; })
-        form.provider_key_lifetime = setting<std::chrono::hours>(Op::provider_key_lifetime);
+    form.settings = settings_of<Op>();
     if constexpr (requires { typename Op::RenamedPoints; })
         add_renamed_points<typename Op::Flow>(
             form, static_cast<const typename Op::RenamedPoints*>(nullptr)
@@ -364,28 +357,9 @@ concept LooksBeforeKey =
     { op.before_key(read, at, key) } -> std::same_as<std::optional<Response>>;
 };
 
-// Whether a class has any member of this name, even private, overloaded or a template: then the
-// name is ambiguous in a class derived from both. For a final class only accessible members are
-// seen.
-struct NamesBeforeKey {
-    void before_key();
-};
-template <class Op>
-struct WithBeforeKey : Op, NamesBeforeKey {};
-template <class Op>
-constexpr bool has_before_key() {
-    if constexpr (std::is_final_v<Op>) return requires {
-            &Op::before_key;
-        };
-    else
-        return !requires {
-            &WithBeforeKey<Op>::before_key;
-        };
-}
-
 template <class Op>
 constexpr bool before_key_is_right() {
-    return !has_before_key<Op>() || LooksBeforeKey<Op, typename Op::Flow::First::Request>;
+    return !has_before_key<Op> || LooksBeforeKey<Op, typename Op::Flow::First::Request>;
 }
 
 template <class Op>
@@ -399,7 +373,7 @@ void fill_before_key(ErasedOperation& form) {
     );
     if constexpr (LooksBeforeKey<Op, Request>) {
         static_assert(
-            key_rule<Op>() != KeyRule::none,
+            settings_of<Op>().key != KeyRule::none,
             "pawl: before_key comes before the key, and this operation has none: its phase refuses"
         );
         form.before_key = [](void* op, Snapshot& read, const AskedWith& with, const void* request) {
@@ -408,6 +382,29 @@ void fill_before_key(ErasedOperation& form) {
             );
         };
     }
+}
+
+// What the concept Operation requires, with a sentence for each.
+template <class Op>
+constexpr bool explain_operation() {
+    constexpr bool has_name = requires {
+        { Op::name } -> std::convertible_to<std::string_view>;
+    };
+    constexpr bool has_flow = requires {
+        typename Op::Flow;
+    };
+    static_assert(
+        has_name,
+        "pawl: an operation has a public `static constexpr std::string_view name`, under which its "
+        "requests are stored"
+    );
+    static_assert(
+        has_flow, "pawl: an operation has a public `using Flow = pawl::Steps<...>` with its steps"
+    );
+    if constexpr (has_name && has_flow)
+        return check_operation<Op>();
+    else
+        return false;
 }
 
 template <class Op>
@@ -444,3 +441,25 @@ ErasedOperation erase_operation(std::shared_ptr<Op> op) {
 }
 
 }  // namespace pawl::detail
+
+namespace pawl {
+
+// All checks of an operation, each with a sentence. Below the class it reports mistakes at that
+// line, before any service adds it:
+//
+//   static_assert(pawl::checked<BookRide>());
+template <class Op>
+constexpr bool checked() {
+    static_assert(
+        std::is_move_constructible_v<Op>,
+        "pawl: a service takes an operation by value: hold what can't be moved by reference"
+    );
+    if constexpr (detail::explain_operation<Op>()) {
+        // Its body has the other checks.
+        [[maybe_unused]] constexpr auto erase = &detail::erase_operation<Op>;
+        return true;
+    }
+    return false;
+}
+
+}  // namespace pawl

@@ -10,6 +10,7 @@
 //   std::optional, as a field    no member when empty; null is read as empty
 //   std::vector                  a list; not of std::optional
 
+#include <pawl/detail/never.hpp>
 #include <pawl/detail/reflect.hpp>
 
 #include <concepts>
@@ -64,9 +65,6 @@ concept StrongType = Record<T> && has_only_a_value<T>();
 template <class T>
 concept Scalar = std::same_as<T, bool> || WholeNumber<T> || RealNumber<T> ||
     std::same_as<T, std::string> || Word<T>;
-
-template <class>
-constexpr bool never = false;
 
 // The last branch of every `if constexpr` over these kinds.
 template <class T>

@@ -41,6 +41,13 @@ struct Join<List<A...>, List<B...>, Rest...> {
     using type = typename Join<List<A..., B...>, Rest...>::type;
 };
 
+// The points among the targets of a step, which may be a Refusal, too.
+template <class... Target>
+using Points =
+    typename Join<std::conditional_t<std::same_as<Target, Refusal>, List<>, List<Target>>...>::type;
+template <class... Target>
+inline constexpr bool refuses = (std::same_as<Target, Refusal> || ...);
+
 // The parts of a member function, which may be const and noexcept.
 template <class T>
 struct Member {
@@ -68,8 +75,9 @@ struct AtomicSignature {
 template <class... To_, class From_>
 struct AtomicSignature<Next<To_...>, List<Tx&, const From_&>> {
     static constexpr bool valid = RecoveryPoint<From_>;
+    static constexpr bool may_refuse = refuses<To_...>;
     using From = From_;
-    using To = List<To_...>;
+    using To = Points<To_...>;
 };
 
 template <class Result, class Parameters>
@@ -93,9 +101,10 @@ struct KeepSignature {
 template <class... To_, class From_, class Result_>
 struct KeepSignature<Next<To_...>, List<Tx&, const From_&, const Result_&>> {
     static constexpr bool valid = true;
+    static constexpr bool may_refuse = refuses<To_...>;
     using From = From_;
     using Result = Result_;
-    using To = List<To_...>;
+    using To = Points<To_...>;
 };
 
 template <class T>

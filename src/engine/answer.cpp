@@ -1,0 +1,40 @@
+#include "src/engine/answer.hpp"
+
+namespace pawl::engine {
+
+std::string_view name_of(Reason reason) {
+    switch (reason) {
+        case Reason::in_progress:
+            return "in-progress";
+        case Reason::key_reused:
+            return "key-reused";
+        case Reason::key_expired:
+            return "key-expired";
+        case Reason::internal:
+            return "internal";
+        case Reason::provider_unavailable:
+            return "provider-unavailable";
+        case Reason::store_unavailable:
+            return "store-unavailable";
+        case Reason::contention:
+            return "contention";
+        case Reason::phase_deadline:
+            return "phase-deadline";
+        case Reason::overloaded:
+            return "overloaded";
+        case Reason::stranded:
+            return "stranded";
+        case Reason::needs_attention:
+            return "needs-attention";
+        case Reason::stopping:
+            break;
+    }
+    return "stopping";
+}
+
+bool may_succeed_later(Reason reason) {
+    return reason != Reason::key_reused && reason != Reason::key_expired &&
+           reason != Reason::needs_attention;
+}
+
+}  // namespace pawl::engine
