@@ -132,15 +132,12 @@ pawl::ClientRequest post_of(std::string path, std::string form) {
 
 }  // namespace
 
-// The service repeats a call, and the client none: Pawl decides what is safe, from what it has on
-// record.
 Stripe::Stripe(Where where, int connections_max)
     : target_{target_of(where)},
       client_{
           {.url = where.url,
            .headers = {{"Authorization", "Bearer " + where.api_key}},
            .timeout = timeout,
-           .repeats = false,
            .breaker_failures = 0,
            .connections_max = connections_max}} {}
 
@@ -149,9 +146,7 @@ pawl::Outcome<Charge, Declined> Stripe::charge(pawl::KeyedCall& call, const Char
 }
 
 pawl::Outcome<Charge, Declined> Stripe::charge_once(pawl::Call& call, const ChargeOrder& order) {
-    call.assert_open();
-    return charge_outcome(client_.send_once(post_of("/v1/charges", charge_form(order)), call.stop())
-    );
+    return charge_outcome(client_.send_once(call, post_of("/v1/charges", charge_form(order))));
 }
 
 namespace {

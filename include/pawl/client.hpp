@@ -37,7 +37,7 @@ private:
 
 // The key of an action that is done once for one entity: entity_key("payment", "1234", "refund").
 // It need not be saved, as it can be derived again, and two people who refund the same payment send
-// the same key. The server must look up such keys by tenant, not by account: `scope = tenant` for
+// the same key. The server must look up such keys by tenant, not by account: `Scope::tenant` for
 // an operation of Pawl. Characters other than letters, digits, `-`, `_`, `.` and `~` are written as
 // %XX, so that different parts never give the same key. Throws std::invalid_argument if a part is
 // empty, or the key is longer than 255 characters.
@@ -102,9 +102,6 @@ struct ClientOptions {
     std::chrono::milliseconds deadline{60'000};  // For all tries and waits of a request.
     std::size_t answer_max{4UL * 1024 * 1024};   // Bytes; a longer answer counts as lost.
 
-    // False: each request is tried once, whatever the result. For a foreign call, which the service
-    // repeats itself.
-    bool repeats{true};
     // Tries that may have reached the server. Tries that were not sent, or were answered that an
     // earlier one is in progress, do not count.
     int tries_max{3};
@@ -137,11 +134,21 @@ struct ClientOptions {
 // deadline, and a budget and a circuit breaker for each server. Honours Retry-After up to a limit,
 // waits for 409 `in-progress`, and never repeats 422 or stored answers. An Idempotency-Key among
 // the headers is std::invalid_argument: pass a ClientKey. Thread-safe.
+//
+// Within a Service use only the members that take the step's Call. They try once, as the service
+// repeats the call itself, by what it has on record. The others are for programs without a Service.
+// Each of them ends the process if its thread is in a transaction.
 class Client {
 public:
     // Throws std::invalid_argument if the options have a problem().
     explicit Client(ClientOptions options);
     ~Client();  // Ends running requests with GaveUp; all callbacks have returned after it.
+
+    // In a foreign call or a job: one try under the call's key, which ends with the call's stop.
+    // pawl::outcome() makes the call's Outcome of it.
+    ClientResult perform(const KeyedCall& call, const ClientRequest& request);
+    // The same without a key.
+    ClientResult send_once(const Call& call, const ClientRequest& request);
 
     // Blocks until the end; a requested stop ends it at once.
     ClientResult perform(
@@ -161,9 +168,6 @@ public:
     // Without a key: idempotent methods are repeated, POST and PATCH only with proof that nothing
     // was sent. GaveUp in doubt then needs a person.
     ClientResult send_once(const ClientRequest& request, std::stop_token stop = {});
-
-    // Within a foreign call of an operation: uses the call's key, and ends with its stop.
-    ClientResult perform(const KeyedCall& call, const ClientRequest& request);
 
     // Does not block: `done` runs once, on a thread of the client, or on this one if nothing can be
     // sent. It must be quick and must not throw.

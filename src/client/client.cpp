@@ -5,6 +5,8 @@
 #include "src/base/random.hpp"
 #include "src/client/callbacks.hpp"
 #include "src/client/retrying.hpp"
+#include "src/core/assert.hpp"
+#include "src/engine/in_transaction.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -29,7 +31,6 @@ core::Jitter jitter_of(Backoff backoff) {
 
 core::RetryRule retry_of(const ClientOptions& options) {
     core::RetryRule rule;
-    rule.repeats = options.repeats;
     rule.jitter = jitter_of(options.backoff);
     rule.first = options.wait_first;
     rule.longest = options.wait_max;
@@ -122,7 +123,9 @@ struct Client::Impl {
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
 
+    // Every way to send begins here.
     http::OutgoingRequest outgoing(const ClientRequest& request, const std::string* key) const {
+        PAWL_ASSERT(!detail::in_transaction());
         http::OutgoingRequest out;
         out.method = request.method;
         out.url = url_of(request.target);
@@ -206,9 +209,12 @@ ClientResult Client::post(
 
 ClientResult Client::perform(const KeyedCall& call, const ClientRequest& request) {
     call.assert_open();
-    return impl_->retrying.perform(
-        impl_->outgoing(request, &call.key().text), Repeat::safe_with_key, call.stop()
-    );
+    return impl_->retrying.try_once(impl_->outgoing(request, &call.key().text), call.stop());
+}
+
+ClientResult Client::send_once(const Call& call, const ClientRequest& request) {
+    call.assert_open();
+    return impl_->retrying.try_once(impl_->outgoing(request, nullptr), call.stop());
 }
 
 void Client::start(

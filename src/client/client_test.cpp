@@ -104,17 +104,16 @@ TEST(Client, without_a_key_only_idempotent_methods_are_repeated) {
     }
 }
 
-TEST(Client, that_does_not_repeat_tries_each_request_once) {
+TEST(Client, under_a_call_tries_each_request_once) {
     RawServer server{[](RawServer& self, RawSocket& socket) {
         self.saw(socket.read_message());
         socket.close();
     }};
-    auto options = quick(server);
-    options.repeats = false;
-    Client client{options};
+    Client client{quick(server)};
+    testing::FakeCall call;
 
-    const auto lost = client.get("/");
-    const auto not_sent = client.get("http://127.0.0.1:1/");
+    const auto lost = client.send_once(call.plain(), {.target = "/"});
+    const auto not_sent = client.perform(call.keyed(), {.target = "http://127.0.0.1:1/"});
 
     EXPECT_TRUE(std::get<GaveUp>(lost).in_doubt);
     EXPECT_EQ(std::get<GaveUp>(lost).why.substr(0, 6), "lost: ");

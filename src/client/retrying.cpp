@@ -37,7 +37,10 @@ Retrying::Retrying(Parts parts, Limits limits)
           *servers_,
           parts_.clock,
           parts_.random,
-          std::move(limits.on_try)} {}
+          std::move(limits.on_try)},
+      one_try_{rules_} {
+    one_try_.retry.repeats = false;
+}
 
 RetryMachine Retrying::machine_of(const http::OutgoingRequest& request, Repeat again) const {
     return RetryMachine{rules_, again, server_of(request.url)};
@@ -55,7 +58,17 @@ http::OutgoingRequest with_timeout(
 ClientResult Retrying::perform(
     const http::OutgoingRequest& request, Repeat again, const std::stop_token& stop
 ) const {
-    auto machine = machine_of(request, again);
+    return run(machine_of(request, again), request, stop);
+}
+
+ClientResult Retrying::try_once(const http::OutgoingRequest& request, const std::stop_token& stop)
+    const {
+    return run(RetryMachine{one_try_, Repeat::never, server_of(request.url)}, request, stop);
+}
+
+ClientResult Retrying::run(
+    RetryMachine machine, const http::OutgoingRequest& request, const std::stop_token& stop
+) const {
     auto next = machine.next();
     while (true) {
         if (auto* end = std::get_if<ClientResult>(&next)) return std::move(*end);

@@ -37,14 +37,22 @@ public:
     ClientResult perform(
         const http::OutgoingRequest& request, Repeat again, const std::stop_token& stop = {}
     ) const;
+    // One try, whatever its result. Fails at once while the server's breaker is open.
+    ClientResult try_once(const http::OutgoingRequest& request, const std::stop_token& stop = {})
+        const;
 
     // For callers that send and wait themselves; this object outlives the machine.
     RetryMachine machine_of(const http::OutgoingRequest& request, Repeat again) const;
 
 private:
+    ClientResult run(
+        RetryMachine machine, const http::OutgoingRequest& request, const std::stop_token& stop
+    ) const;
+
     Parts parts_;
     std::unique_ptr<Servers> servers_;
     Rules rules_;
+    Rules one_try_;
 };
 
 // The request with the time-out and flags of `send`.
