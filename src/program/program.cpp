@@ -1,0 +1,159 @@
+#include <pawl/command_line.hpp>
+#include <pawl/program.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace pawl {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+struct Options {
+    std::string database;
+    ServiceOptions service;
+    HttpOptions http;
+};
+
+Options defaults_of(const Program& program) {
+    auto database = program.database.empty() ? "sqlite:" + program.name + ".db" : program.database;
+    return {std::move(database), program.service, program.http};
+}
+
+void add_service_options(CLI::App& app, Options& options) {
+    app.add_option(
+           "--database",
+           options.database,
+           "sqlite:FILE, or postgres://USER@HOST/DATABASE for several servers"
+    )
+        ->capture_default_str();
+    app.add_option(
+           "--queue", options.service.queue, "Where jobs go: embedded, redis://HOST or kafka://HOST"
+    )
+        ->capture_default_str();
+    app.add_option(
+        "--secret-file", options.service.secret_file, "File of the secret; default: in the database"
+    );
+    app.add_option(
+        "--mark-file", options.service.mark_file, "File that shows a restored database (PAWL0017)"
+    );
+}
+
+void add_serve_options(CLI::App& app, Options& options) {
+    add_service_options(app, options);
+    app.add_option("--listen", options.http.listen, "Address and port")->capture_default_str();
+    app.add_option("--workers", options.service.workers, "Concurrent first tries of jobs")
+        ->capture_default_str()
+        ->check(CLI::Validator{check_decimal, "NUMBER"});
+    app.add_option(
+        "--access-log", options.http.access_log, "File of JSON lines; -: standard error"
+    );
+}
+
+// The service on its database, as `serve` and the commands open it.
+class Application {
+public:
+    Application(const Program& program, const Options& options, Database::As as)
+        : database_{Database::open(options.database, as)} {
+        if (as != Database::As::tool) database_->migrate(program.name, program.migrations);
+        service_ = std::make_unique<Service>(*database_, options.service);
+        if (program.add) program.add(*service_);
+    }
+    Database& database() { return *database_; }
+    Service& service() { return *service_; }
+
+private:
+    std::unique_ptr<Database> database_;
+    std::unique_ptr<Service> service_;
+};
+
+int serve(const Program& program, const Options& options) {
+    Application application{program, options, Database::As::server};
+    if (program.prepare) program.prepare(application.database());
+    HttpServer server{application.service(), options.http};
+    if (program.routes) program.routes(server);
+    std::cerr << program.name << ": listening on port " << server.port() << '\n';
+    return run_until_signal(application.service(), server);
+}
+
+// The program's options may come anywhere among the command's; the command gets the rest.
+int operate(const Program& program, const Words& words) {
+    auto options = defaults_of(program);
+    CLI::App ours{"", program.name};
+    ours.set_help_flag();
+    ours.allow_extras();
+    add_service_options(ours, options);
+    try {
+        ours.parse(Words{words.rbegin(), words.rend()});
+    } catch (const CLI::ParseError& wrong) {
+        return ours.exit(wrong) == 0 ? 0 : 2;
+    }
+    const auto help = ours.help();
+    const auto from = help.find("Options:");
+    std::unique_ptr<Application> application;
+    const CommandLine line{
+        .program = program.name,
+        .options_help =
+            "Options of every command:\n" + help.substr(from == help.npos ? 0 : from + 9),
+        .open = [&](Database::As as) -> Service& {
+            if (words.front() == "graph") options.database = "sqlite::memory:";
+            application = std::make_unique<Application>(program, options, as);
+            return application->service();
+        },
+        .user = operator_name()};
+    return command_line(line, ours.remaining(), std::cout, std::cerr);
+}
+
+int parse_and_serve(const Program& program, const Words& words) {
+    auto options = defaults_of(program);
+    CLI::App app{program.summary, program.name};
+    app.require_subcommand(1);
+    app.footer(
+        "For operators: " + program.name +
+        " keys | attention | jobs | dlq | queues | schedules | servers | graph | migrate | "
+        "completer | reaper | restored, each with --help"
+    );
+    auto& command = *app.add_subcommand("serve", "Serve until SIGTERM");
+    add_serve_options(command, options);
+    const auto first = words.empty() ? std::string{} : words.front();
+    if (first != "serve" && !first.starts_with('-')) {
+        std::cerr << program.name << ": "
+                  << (first.empty() ? "a command is needed, such as serve"
+                                    : "there is no command \"" + first + "\"")
+                  << "; see " << program.name << " --help\n";
+        return 2;
+    }
+    try {
+        app.parse(Words{words.rbegin(), words.rend()});
+    } catch (const CLI::ParseError& wrong) {
+        return app.exit(wrong) == 0 ? 0 : 2;
+    }
+    return serve(program, options);
+}
+
+}  // namespace
+
+int run_program(const Program& program, int argc, const char* const* argv) {
+    const Words words{argv + (argc > 0 ? 1 : 0), argv + argc};
+    const auto first = words.empty() ? std::string{} : words.front();
+    // Before any other work: a SIGHUP of logrotate never ends a server, even during its start.
+    if (first == "serve") block_end_signals();
+    try {
+        if (is_command(first) && first != "reconcile") return operate(program, words);
+        return parse_and_serve(program, words);
+    } catch (const std::invalid_argument& wrong) {  // An option that can't be used.
+        std::cerr << program.name << ": " << wrong.what() << '\n';
+        return 2;
+    } catch (const std::exception& failed) {
+        std::cerr << program.name << ": " << failed.what() << '\n';
+        return 1;
+    }
+}
+
+}  // namespace pawl
