@@ -56,6 +56,7 @@ int main(int argc, char** argv) {
     rides::add_simulate(*simulate_command, simulate);
     rides::add_serve(*serve_command, serve);
     rides::add_provider(*provider_command, provider);
+    auto* openapi_command = app.add_subcommand("openapi", "Prints the OpenAPI 3.1 document");
     for (auto* command : {simulate_command, serve_command, provider_command})
         rides::check_all_decimal(*command);
     app.set_version_flag("--version", "rides " PAWL_VERSION);
@@ -67,6 +68,7 @@ int main(int argc, char** argv) {
         app.parse(argc, argv);
         if (*serve_command) return rides::serve(serve);
         if (*simulate_command) return rides::simulate(simulate);
+        if (*openapi_command) return std::puts(rides::openapi().c_str()) < 0 ? 1 : 0;
         return run_provider(provider);
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : 2;

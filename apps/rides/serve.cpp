@@ -130,7 +130,27 @@ pawl::HttpOptions http_options(
     return http;
 }
 
+void add_routes(pawl::HttpServer& server) {
+    server.post<BookRide>("/rides");
+    server.get("/rides", ListRides{});
+    server.get("/rides/{id}", ShowRide{});
+    server.get("/bookings/{key}", ShowBooking{});
+    server.del<CancelRide>("/rides/{id}");
+    server.post<RefundRide>("/rides/{id}/refund");
+    server.put<PutUser>("/users/{email}");
+}
+
 }  // namespace
+
+std::string openapi() {
+    ServeOptions options;
+    options.listen = "127.0.0.1:0";
+    options.database = "sqlite::memory:";
+    Application application{options, pawl::Database::As::server};
+    pawl::HttpServer server{application.service(), http_options(options, Riders{}, nullptr)};
+    add_routes(server);
+    return server.openapi("Rocket Rides", "1");
+}
 
 int serve(const ServeOptions& options) {
     if (auto why = options.problem()) throw std::invalid_argument{*why};
@@ -153,13 +173,7 @@ int serve(const ServeOptions& options) {
     const bool has_pages = !options.site.empty() || is_loopback(options.listen);
     pawl::HttpServer server{
         application.service(), http_options(options, riders, has_pages ? &pages : nullptr)};
-    server.post<BookRide>("/rides");
-    server.get("/rides", ListRides{});
-    server.get("/rides/{id}", ShowRide{});
-    server.get("/bookings/{key}", ShowBooking{});
-    server.del<CancelRide>("/rides/{id}");
-    server.post<RefundRide>("/rides/{id}/refund");
-    server.put<PutUser>("/users/{email}");
+    add_routes(server);
     if (has_pages) pages.add_to(server);
     std::fprintf(stderr, "rides: listening on port %u\n", static_cast<unsigned>(server.port()));
     return pawl::run_until_signal(application.service(), server);

@@ -57,5 +57,6 @@ private:
 };
 
 int serve(const ServeOptions& options);  // Runs until SIGTERM. Throws on a failed start.
+std::string openapi();                   // The OpenAPI document of the routes.
 
 }  // namespace rides

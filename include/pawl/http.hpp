@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace pawl {
 
@@ -97,6 +98,8 @@ public:
 
     void start();
     std::uint16_t port() const;
+    // An OpenAPI 3.1 document of the routes of operations and queries, as JSON.
+    std::string openapi(std::string_view title, std::string_view version) const;
     // Accepts no new connections and waits at most `drain` for running requests. Returns after at
     // most `drain` and 2 s. False: code of the application (authenticate, a page) still runs on a
     // thread of the server. Then end the process; the destructor would wait.
@@ -108,6 +111,8 @@ public:
     struct ErasedQuery {
         std::string_view name;
         std::shared_ptr<void> query;
+        std::vector<std::string_view> headers;  // Those that the request asks for.
+        std::vector<detail::FieldSchema> (*schema)(){};
         std::variant<detail::ErasedValue, DecodeProblem> (*request)(const detail::RequestFields&){};
         Response (*answer
         )(void* query, Snapshot& read, Principal, std::string origin, const void* request){};
@@ -120,6 +125,8 @@ private:
         return {
             .name = Q::name,
             .query = std::move(query),
+            .headers = detail::header_names<Request>(),
+            .schema = &detail::request_schema<Request>,
             .request = &detail::request_of<Request>,
             .answer = [](void* q,
                          Snapshot& read,

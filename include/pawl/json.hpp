@@ -17,10 +17,13 @@ std::string to_json(const T& value) {
     return detail::encode(value);
 }
 
+using detail::Unknown;
+
 // The inverse. nullopt: it is not JSON, or not exactly this struct (an unknown name, another type).
+// Unknown::ignored, for a provider's answer: names without a field are ignored, at every level.
 template <class T>
-std::optional<T> from_json(std::string_view text) {
-    auto decoded = detail::decode<T>(text);
+std::optional<T> from_json(std::string_view text, Unknown unknown = Unknown::refused) {
+    auto decoded = detail::decode<T>(text, unknown);
     if (auto* value = std::get_if<T>(&decoded)) return std::move(*value);
     return std::nullopt;
 }

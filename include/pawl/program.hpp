@@ -10,9 +10,11 @@
 
 namespace pawl {
 
-// A whole program of a service: `NAME serve`, and the operator's commands (pawl/command_line.hpp).
+// A whole program of a service: `NAME serve`, `NAME openapi`, and the operator's commands
+// (pawl/command_line.hpp).
 struct Program {
     std::string name{};                         // As it is typed: "transfers".
+    std::string version{"1"};                   // Of the service's own API, for `openapi`.
     std::string summary{};                      // The first line of --help.
     std::span<const Sql* const> migrations{};   // The application's own tables.
     std::function<void(Service&)> add{};        // Adds operations, job handlers and schedules.

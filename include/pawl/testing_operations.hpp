@@ -145,7 +145,9 @@ RunResult run(
     const Faked&... faked
 ) {
     auto form = detail::erase(std::move(op));
-    [[maybe_unused]] const auto fake = [&]<auto Call, class Result>(const FakedCall<Call, Result>& one) {
+    [[maybe_unused]] const auto fake = [&]<auto Call, class Result>(
+        const FakedCall<Call, Result>& one
+    ) {
         detail::fake_call<Call>(
             form, one.result, static_cast<const typename Op::Flow::All*>(nullptr)
         );

@@ -52,4 +52,34 @@ std::optional<TimePoint> time_from_text(std::string_view text) {
            milliseconds{get(text.substr(20, 3))};
 }
 
+std::optional<TimePoint> time_from_rfc3339(std::string_view text) {
+    constexpr std::size_t seconds_end = 19;  // Of 2026-11-21T04:30:00
+    if (text.size() < seconds_end + 1) return std::nullopt;
+    std::string plain{text.substr(0, seconds_end)};
+    if (plain[10] == 't') plain[10] = 'T';
+    auto rest = text.substr(seconds_end);
+    std::string decimals;
+    if (rest.front() == '.') {
+        const auto end = rest.find_first_not_of("0123456789", 1);
+        if (end == rest.npos || end == 1 || end > 10) return std::nullopt;
+        decimals = rest.substr(1, end - 1);
+        rest.remove_prefix(end);
+    }
+    decimals.resize(9, '0');
+    if (decimals.find_first_not_of('0', 3) != decimals.npos) return std::nullopt;
+    const auto local = time_from_text(plain + "." + decimals.substr(0, 3) + "Z");
+    if (!local) return std::nullopt;
+    if (rest == "Z" || rest == "z") return local;
+    constexpr std::string_view form = "+dd:dd";
+    if (rest.size() != form.size() || (rest[0] != '+' && rest[0] != '-') || rest[3] != ':')
+        return std::nullopt;
+    for (const auto at : {1U, 2U, 4U, 5U})
+        if (rest[at] < '0' || rest[at] > '9') return std::nullopt;
+    const int hour = get(rest.substr(1, 2));
+    const int minute = get(rest.substr(4, 2));
+    if (hour > 23 || minute > 59) return std::nullopt;
+    const auto offset = hours{hour} + minutes{minute};
+    return rest[0] == '+' ? *local - offset : *local + offset;
+}
+
 }  // namespace pawl::base

@@ -53,6 +53,12 @@ public:
         return MethodNotAllowed{std::move(allow)};
     }
 
+    // f(method, pattern, target) for each route, in the order in which they were added.
+    template <class F>
+    void for_each(F f) const {
+        for (const auto& entry : entries_) f(entry.method, entry.pattern, entry.target);
+    }
+
 private:
     using Segments = std::vector<std::string>;
     struct Entry {

@@ -15,6 +15,7 @@
 #include "src/http/key_header.hpp"
 #include "src/http/key_progress_query.hpp"
 #include "src/http/listener.hpp"
+#include "src/http/openapi.hpp"
 #include "src/http/preconditions.hpp"
 #include "src/http/problem.hpp"
 #include "src/http/quotas.hpp"
@@ -273,6 +274,9 @@ std::optional<Reply> HttpServer::Impl::read_fields(
         if (auto problem = fields.add_path(name, value)) return http::invalid(*problem);
     if (!head.query.empty())
         if (auto problem = fields.add_query(head.query)) return http::invalid(*problem);
+    const auto& to = *parsed.match.target;
+    for (const auto name : to.query ? to.query->headers : to.operation->headers)
+        if (const auto value = head.header(name)) fields.add_header(name, *value);
     if (head.count("Content-Type") > 1)
         return http::refusal(400, "The request has more than one Content-Type.");
     const auto coding = head.header("Content-Encoding").value_or("identity");
@@ -464,6 +468,19 @@ void HttpServer::start() {
 }
 std::uint16_t HttpServer::port() const {
     return impl_->listener->port();
+}
+std::string HttpServer::openapi(std::string_view title, std::string_view version) const {
+    std::vector<http::DescribedRoute> described;
+    impl_->routes.for_each([&](auto& method, auto& pattern, const Target& to) {
+        const auto add = [&](auto& what, KeyRule key) {
+            described.push_back({method, pattern, what.name, key, what.schema()});
+        };
+        if (to.operation != nullptr) add(*to.operation, to.operation->settings.key);
+        if (to.query) add(*to.query, KeyRule::none);
+    });
+    return http::openapi(
+        {title, version, impl_->options.anonymous, impl_->options.key_reused_status}, described
+    );
 }
 void HttpServer::reopen_logs() {
     impl_->access.reopen();

@@ -78,6 +78,23 @@ public:
     using Flow = Steps<Atomic<&PutNote::put>>;
 };
 
+struct Traced {
+    std::string trace;
+};
+class TraceNote {
+public:
+    static constexpr std::string_view name = "trace_note";
+    struct Request {
+        std::string text;
+        FromHeader<"traceparent"> trace{};
+    };
+    using Started = pawl::Started<Request>;
+    Finish show(Tx&, const Started& at) {
+        return answer(200, Traced{at.request.trace.value.value_or("none")});
+    }
+    using Flow = Steps<Atomic<&TraceNote::show>>;
+};
+
 class PayNote {
 public:
     static constexpr std::string_view name = "pay_note";
@@ -143,6 +160,7 @@ protected:
         seen_.go_on = release_.get_future().share();
         service_.add(MakeNote{seen_});
         service_.add(PutNote{});
+        service_.add(TraceNote{});
         service_.add(PayNote{seen_});
         server_.emplace(
             service_,
@@ -159,6 +177,7 @@ protected:
         );
         server_->post<MakeNote>("/notes");
         server_->put<PutNote>("/notes/{number}");
+        server_->post<TraceNote>("/traces");
         server_->get("/notes/{number}", ShowNote{});
         server_->post<PayNote>("/notes/{number}/payment");
         service_.start();
@@ -222,6 +241,23 @@ TEST_F(HttpServerTest, a_repeat_gets_the_same_bytes_and_repeats_no_work) {
     EXPECT_EQ(second.header("Content-Type"), first.header("Content-Type"));
     EXPECT_EQ(second.header("Idempotent-Replayed"), "true");
     EXPECT_EQ(seen_.notes, 1);
+}
+
+// Issue 19: each try of a client has a traceparent of its own.
+TEST_F(HttpServerTest, a_repeat_with_another_header_is_a_repeat_and_the_steps_saw_the_first) {
+    const auto traced = [&](const std::string& key, std::vector<Header> headers) {
+        headers.push_back({"Idempotency-Key", key});
+        headers.push_back({"Content-Type", "application/json"});
+        return ask({.target = "/traces", .headers = headers, .body = R"({"text":"hello"})"});
+    };
+
+    const auto first = traced("k", {{"Traceparent", "00-a"}});
+    const auto again = traced("k", {{"Traceparent", "00-b"}});
+
+    EXPECT_EQ(first.body(), R"({"trace":"00-a"})");
+    EXPECT_EQ(again.body(), first.body());
+    EXPECT_EQ(again.header("Idempotent-Replayed"), "true");
+    EXPECT_EQ(traced("other", {}).body(), R"({"trace":"none"})");
 }
 
 TEST_F(HttpServerTest, a_key_belongs_to_its_account_and_its_request) {

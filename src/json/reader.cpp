@@ -1,6 +1,8 @@
 #include <pawl/detail/json_read.hpp>
 
 #include "src/base/text.hpp"
+#include "src/base/time_text.hpp"
+#include "src/json/decimal.hpp"
 #include "src/json/document.hpp"
 #include "src/json/number.hpp"
 
@@ -107,20 +109,28 @@ std::size_t JsonReader::size() const {
 }
 
 JsonReader JsonReader::item(std::size_t i) const {
-    return JsonReader{&as_value(value_).get_array()[i]};
+    return JsonReader{&as_value(value_).get_array()[i], unknown_};
 }
 
 std::optional<JsonReader> JsonReader::member(std::string_view name) const {
     const auto* found = as_value(value_).get_object().if_contains({name.data(), name.size()});
     if (!found) return std::nullopt;
-    return JsonReader{found};
+    return JsonReader{found, unknown_};
 }
 
-void JsonReader::refuse_unknown(std::span<const std::string_view> known, DecodeProblem& problem)
-    const {
+std::pair<std::string_view, JsonReader> JsonReader::member_at(std::size_t i) const {
+    const auto& member = *(as_value(value_).get_object().begin() + static_cast<std::ptrdiff_t>(i));
+    return {{member.key().data(), member.key().size()}, JsonReader{&member.value(), unknown_}};
+}
+
+void JsonReader::refuse_unknown(
+    std::span<const std::string_view> known, DecodeProblem& problem, std::string_view also
+) const {
     for (const auto& member : as_value(value_).get_object()) {
         std::string_view name{member.key().data(), member.key().size()};
-        if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+        if ((!also.empty() && name == also) ||
+            std::find(known.begin(), known.end(), name) != known.end())
+            continue;
         refuse("This field is not known.", problem);
         problem.field = base::excerpt(name);
         return;
@@ -180,8 +190,8 @@ std::variant<JsonDocument, DecodeProblem> JsonDocument::parse(std::string_view t
     return JsonDocument{std::move(impl)};
 }
 
-JsonReader JsonDocument::root() const {
-    return JsonReader{&*impl_->root};
+JsonReader JsonDocument::root(Unknown unknown) const {
+    return JsonReader{&*impl_->root, unknown};
 }
 
 std::string JsonDocument::canonical() const {
@@ -201,6 +211,29 @@ bool within(std::size_t index, DecodeProblem& problem) {
 bool missing(std::string_view field, DecodeProblem& problem) {
     problem = {.field = std::string{field}, .why = "This field is missing."};
     return false;
+}
+
+bool read_time(std::string_view text, TimePoint& out, DecodeProblem& problem) {
+    const auto at = base::time_from_rfc3339(text);
+    if (!at)
+        return refuse(
+            "Must be a time such as 2026-11-21T04:30:00Z, to the millisecond at most.", problem
+        );
+    out = *at;
+    return true;
+}
+
+bool read_decimal(
+    std::string_view text, int decimals, std::int64_t& units, DecodeProblem& problem
+) {
+    const auto read = json::decimal_from_text(text, decimals);
+    if (!read)
+        return refuse(
+            "Must be an amount as text, with at most " + std::to_string(decimals) + " decimals.",
+            problem
+        );
+    units = *read;
+    return true;
 }
 
 bool not_among(std::span<const std::string_view> words, DecodeProblem& problem) {

@@ -4,6 +4,8 @@
 #include "src/json/form.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
 namespace pawl::detail {
 
@@ -43,6 +45,7 @@ bool is_below(std::string_view name, std::string_view path) {
 struct RequestFields::Impl {
     std::optional<JsonDocument> body;
     std::vector<TextField> texts;
+    std::map<std::string, std::string, std::less<>> headers;
 };
 
 RequestFields::RequestFields() : impl_{std::make_unique<Impl>()} {}
@@ -147,6 +150,18 @@ bool RequestFields::refuse_twice(std::string_view field, DecodeProblem& problem)
             return is_below(one.name, field);
         });
     return refuse_two(field, place(text->source), "the body", problem);
+}
+
+void RequestFields::add_header(std::string_view name, std::string_view value) {
+    if (base::is_utf8(value)) impl_->headers.emplace(name, value);
+}
+std::optional<std::string> RequestFields::header(std::string_view name) const {
+    const auto at = impl_->headers.find(name);
+    return at == impl_->headers.end() ? std::nullopt : std::optional{at->second};
+}
+
+bool refuse_beside_header(std::string_view field, DecodeProblem& problem) {
+    return refuse(field, "This comes from a header.", problem);
 }
 
 bool refuse_unknown(std::string_view name, DecodeProblem& problem) {

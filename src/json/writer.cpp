@@ -1,6 +1,8 @@
 #include <pawl/detail/json_write.hpp>
 
 #include "src/base/text.hpp"
+#include "src/base/time_text.hpp"
+#include "src/json/decimal.hpp"
 #include "src/json/document.hpp"
 #include "src/json/number.hpp"
 
@@ -30,6 +32,12 @@ void JsonWriter::name(std::string_view field) {
     separate();
     text_.append("\"").append(field).append("\":");
     field_ = field;
+}
+
+void JsonWriter::any_name(std::string_view name) {
+    text(name);
+    text_.push_back(':');
+    field_ = name;
 }
 
 void JsonWriter::boolean(bool value) {
@@ -62,6 +70,14 @@ void JsonWriter::text(std::string_view value) {
 void JsonWriter::word(const std::optional<std::string_view>& name) {
     if (!name) refuse("has a value without a name in its enumeration");
     text(*name);
+}
+
+void JsonWriter::time(TimePoint value) {
+    text(base::time_text(value));
+}
+
+void JsonWriter::decimal(std::int64_t units, int decimals) {
+    text(json::decimal_text(units, decimals));
 }
 
 void JsonWriter::refuse(std::string_view why) const {

@@ -82,6 +82,18 @@ int serve(const Program& program, const Options& options) {
     return run_until_signal(application.service(), server);
 }
 
+// On a database in memory, and without a server that anybody can reach.
+int describe(const Program& program) {
+    auto options = defaults_of(program);
+    options.database = "sqlite::memory:";
+    options.http.listen = "127.0.0.1:0";
+    Application application{program, options, Database::As::server};
+    HttpServer server{application.service(), options.http};
+    if (program.routes) program.routes(server);
+    std::cout << server.openapi(program.name, program.version) << '\n';
+    return 0;
+}
+
 // The program's options may come anywhere among the command's; the command gets the rest.
 int operate(const Program& program, const Words& words) {
     auto options = defaults_of(program);
@@ -121,8 +133,9 @@ int parse_and_serve(const Program& program, const Words& words) {
     );
     auto& command = *app.add_subcommand("serve", "Serve until SIGTERM");
     add_serve_options(command, options);
+    const auto& openapi = *app.add_subcommand("openapi", "Print the OpenAPI 3.1 document");
     const auto first = words.empty() ? std::string{} : words.front();
-    if (first != "serve" && !first.starts_with('-')) {
+    if (first != "serve" && first != "openapi" && !first.starts_with('-')) {
         std::cerr << program.name << ": "
                   << (first.empty() ? "a command is needed, such as serve"
                                     : "there is no command \"" + first + "\"")
@@ -134,7 +147,7 @@ int parse_and_serve(const Program& program, const Words& words) {
     } catch (const CLI::ParseError& wrong) {
         return app.exit(wrong) == 0 ? 0 : 2;
     }
-    return serve(program, options);
+    return openapi.parsed() ? describe(program) : serve(program, options);
 }
 
 }  // namespace

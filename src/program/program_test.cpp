@@ -89,6 +89,16 @@ TEST_F(ProgramTest, the_graph_needs_no_database) {
     EXPECT_NE(graph.out.find("started"), std::string::npos) << graph.out;
 }
 
+TEST_F(ProgramTest, openapi_needs_no_database) {
+    program.routes = [](HttpServer& server) { server.post<Greet>("/greetings"); };
+
+    const auto document = run({"openapi"});
+
+    EXPECT_EQ(document.code, 0) << document.error;
+    EXPECT_EQ(document.out.substr(0, 20), R"({"openapi":"3.1.0",")");
+    EXPECT_NE(document.out.find("/greetings"), std::string::npos);
+}
+
 TEST_F(ProgramTest, migrate_makes_the_tables_and_the_commands_read_them) {
     EXPECT_EQ(run({"migrate", "--database", database.c_str()}).code, 0);
 

@@ -41,6 +41,10 @@ public:
         std::string_view name, std::string_view value
     );  // Decoded.
 
+    // A header that the request asks for; one that is not UTF-8 is left out.
+    void add_header(std::string_view name, std::string_view value);
+    std::optional<std::string> header(std::string_view name) const;
+
     // Removes a form field that is not for the operation, such as the hidden one with the key.
     // nullopt: it is missing, or there twice (then it stays, and is refused as unknown).
     std::optional<std::string> take_form(std::string_view name);
@@ -65,6 +69,7 @@ private:
 
 bool refuse_unknown(std::string_view name, DecodeProblem& problem);
 bool refuse_text(std::string_view path, DecodeProblem& problem);
+bool refuse_beside_header(std::string_view field, DecodeProblem& problem);
 
 template <class T>
 bool knows_text(std::optional<std::string_view> rest);
@@ -154,10 +159,13 @@ bool read_request(const RequestFields& fields, R& out, DecodeProblem& problem) {
     if (body && !body->is_object(problem)) return false;
     std::size_t found = 0;
     bool good = true;
-    for_each_field(out, [&](std::string_view name, auto& field) {
+    for_each_field(out, [&]<class F>(std::string_view name, F& field) {
         if (!good) return;
         auto member = body ? body->member(name) : std::nullopt;
-        if (!member) {
+        if constexpr (is_from_header<F>) {
+            if (member || fields.has_text(name)) good = refuse_beside_header(name, problem);
+            field.value = fields.header(header_name<F>);
+        } else if (!member) {
             good = read_texts(fields, std::string{name}, field, problem);
         } else if (fields.has_text(name)) {
             good = fields.refuse_twice(name, problem);
@@ -171,6 +179,20 @@ bool read_request(const RequestFields& fields, R& out, DecodeProblem& problem) {
         return false;
     }
     return good;
+}
+
+// The headers that a request asks for.
+template <Record R>
+std::vector<std::string_view> header_names() {
+    std::vector<std::string_view> names;
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+        [[maybe_unused]] const auto add = [&](std::string_view name) {
+            if (!name.empty()) names.push_back(name);
+        };
+        (add(header_name<FieldType<R, I>>), ...);
+    }
+    (std::make_index_sequence<field_count<R>>{});
+    return names;
 }
 
 // Builds the request from the fields. Each field of R must come from exactly one place, unknown

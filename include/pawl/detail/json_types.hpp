@@ -9,15 +9,29 @@
 //                                written as that value
 //   std::optional, as a field    no member when empty; null is read as empty
 //   std::vector                  a list; not of std::optional
+//   std::map<std::string, T>     an object with any names
+//   std::variant of structs      an object with a member `type`, the alternative's `static
+//   constexpr
+//                                std::string_view tag`
+//   TimePoint                    a time as of RFC 3339: "2026-11-21T04:30:00.123Z"
+//   std::chrono durations        a whole number of their unit
+//   Decimal<n>                   a string: "12.34"
+//   FromHeader<name>, of a request: a string as a field, no member when empty
 
+#include <pawl/decimal.hpp>
 #include <pawl/detail/never.hpp>
 #include <pawl/detail/reflect.hpp>
+#include <pawl/detail/session.hpp>
+#include <pawl/from_header.hpp>
 
+#include <chrono>
 #include <concepts>
+#include <map>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 namespace pawl::detail {
@@ -32,6 +46,32 @@ constexpr bool is_vector = false;
 template <class T>
 inline constexpr bool is_vector<std::vector<T>> = true;
 
+template <class T>
+constexpr bool is_text_map = false;
+template <class T>
+inline constexpr bool is_text_map<std::map<std::string, T>> = true;
+
+template <class T>
+constexpr bool is_variant = false;
+template <class... A>
+inline constexpr bool is_variant<std::variant<A...>> = true;
+
+template <class T>
+constexpr int decimals_of = -1;
+template <int N>
+inline constexpr int decimals_of<Decimal<N>> = N;
+template <class T>
+concept DecimalAmount = (decimals_of<T> >= 0);
+
+template <class T>
+constexpr bool is_from_header = false;
+template <FixedString Name>
+inline constexpr bool is_from_header<FromHeader<Name>> = true;
+template <class T>
+constexpr std::string_view header_name{};
+template <FixedString Name>
+inline constexpr std::string_view header_name<FromHeader<Name>> = Name.view();
+
 template <class T, class... Types>
 concept OneOf = (std::same_as<T, Types> || ...);
 
@@ -45,11 +85,26 @@ concept RealNumber = OneOf<T, double, float>;
 template <class T>
 concept Word = std::is_enum_v<T>;
 
+template <class T>
+constexpr bool is_duration = false;
+template <WholeNumber R, class P>
+inline constexpr bool is_duration<std::chrono::duration<R, P>> = true;
+
 // A struct; std::array and other tuple-like classes are not records.
 template <class T>
-concept Record = std::is_class_v<T> && std::is_aggregate_v<T> && !requires {
+concept Record = std::is_class_v<T> && std::is_aggregate_v<T> && !DecimalAmount<T> && !requires {
     std::tuple_size<T>::value;
 };
+
+// One of the structs of a variant.
+template <class T>
+concept Tagged = Record<T> && requires {
+    { T::tag } -> std::convertible_to<std::string_view>;
+};
+template <class T>
+constexpr bool has_tags = false;
+template <class... A>
+inline constexpr bool has_tags<std::variant<A...>> = (Tagged<A> && ...);
 
 template <Record T>
 constexpr bool has_only_a_value() {
@@ -63,8 +118,9 @@ template <class T>
 concept StrongType = Record<T> && has_only_a_value<T>();
 
 template <class T>
-concept Scalar = std::same_as<T, bool> || WholeNumber<T> || RealNumber<T> ||
-    std::same_as<T, std::string> || Word<T>;
+concept Scalar =
+    std::same_as<T, bool> || WholeNumber<T> || RealNumber<T> || std::same_as<T, std::string> ||
+    Word<T> || std::same_as<T, TimePoint> || is_duration<T> || DecimalAmount<T>;
 
 // The last branch of every `if constexpr` over these kinds.
 template <class T>
@@ -78,10 +134,15 @@ constexpr void refuse_type() {
         "std::optional"
     );
     static_assert(
-        std::is_pointer_v<T> || is_optional<T> || never<T>,
+        !is_variant<T>,
+        "pawl: a std::variant has a JSON form if each alternative is a struct with a `static "
+        "constexpr std::string_view tag`"
+    );
+    static_assert(
+        std::is_pointer_v<T> || is_optional<T> || is_variant<T> || never<T>,
         "pawl: this type has no JSON form: use bool, a whole number, double, std::string, an "
-        "enumeration, "
-        "std::optional, std::vector or a plain struct of these"
+        "enumeration, pawl::TimePoint, a duration in whole numbers, pawl::Decimal, std::optional, "
+        "std::vector, std::map<std::string, T>, or a plain struct of these"
     );
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <variant>
 
 namespace pawl::detail {
 
@@ -18,7 +19,8 @@ public:
     void end_object() { end('}'); }
     void begin_list() { begin('['); }
     void end_list() { end(']'); }
-    void name(std::string_view field);  // A C++ field's name needs no escapes.
+    void name(std::string_view field);     // A C++ field's name needs no escapes.
+    void any_name(std::string_view name);  // Throws EncodeError if it is not UTF-8.
 
     void boolean(bool value);
     void integer(std::int64_t value);
@@ -26,6 +28,8 @@ public:
     void real(double value);            // Throws EncodeError if it is not finite.
     void text(std::string_view value);  // Throws EncodeError if it is not UTF-8.
     void word(const std::optional<std::string_view>& name);  // Throws EncodeError for nullopt.
+    void time(TimePoint value);
+    void decimal(std::int64_t units, int decimals);
 
     std::string take() { return std::move(text_); }
 
@@ -44,18 +48,44 @@ template <class T>
 void write_json(JsonWriter& out, const T& value);
 
 template <Record T>
-void write_record(JsonWriter& out, const T& value) {
-    out.begin_object();
-    for_each_field(value, [&out](std::string_view name, const auto& field) {
-        if constexpr (is_optional<std::remove_cvref_t<decltype(field)>>) {
+void write_fields(JsonWriter& out, const T& value) {
+    for_each_field(value, [&out]<class F>(std::string_view name, const F& field) {
+        if constexpr (is_optional<F>) {
             if (!field) return;
             out.name(name);
             write_json(out, *field);
+        } else if constexpr (is_from_header<F>) {
+            if (!field.value) return;
+            out.name(name);
+            out.text(*field.value);
         } else {
             out.name(name);
             write_json(out, field);
         }
     });
+}
+
+template <class T>
+void write_map(JsonWriter& out, const T& value) {
+    out.begin_object();
+    for (const auto& [name, item] : value) {
+        out.any_name(name);
+        write_json(out, item);
+    }
+    out.end_object();
+}
+
+template <class T>
+void write_tagged(JsonWriter& out, const T& value) {
+    out.begin_object();
+    std::visit(
+        [&out]<class A>(const A& alternative) {
+            out.name("type");
+            out.text(A::tag);
+            write_fields(out, alternative);
+        },
+        value
+    );
     out.end_object();
 }
 
@@ -73,6 +103,12 @@ void write_json(JsonWriter& out, const T& value) {
         out.text(value);
     } else if constexpr (Word<T>) {
         out.word(enum_name(value));
+    } else if constexpr (std::same_as<T, TimePoint>) {
+        out.time(value);
+    } else if constexpr (is_duration<T>) {
+        write_json(out, value.count());
+    } else if constexpr (DecimalAmount<T>) {
+        out.decimal(value.units, decimals_of<T>);
     } else if constexpr (is_vector<T>) {
         out.begin_list();
         for (const auto& item : value) write_json<typename T::value_type>(out, item);
@@ -82,7 +118,13 @@ void write_json(JsonWriter& out, const T& value) {
             write_json(out, field);
         });
     } else if constexpr (Record<T>) {
-        write_record(out, value);
+        out.begin_object();
+        write_fields(out, value);
+        out.end_object();
+    } else if constexpr (is_text_map<T>) {
+        write_map(out, value);
+    } else if constexpr (has_tags<T>) {
+        write_tagged(out, value);
     } else {
         refuse_type<T>();
     }

@@ -42,6 +42,10 @@ Value bind_value(
     if constexpr (is_optional<T>) {
         if (!value) return std::monostate{};
         return bind_value(*value, statement, made);
+    } else if constexpr (std::same_as<T, std::nullopt_t>) {
+        return std::monostate{};
+    } else if constexpr (is_duration<T>) {
+        return bind_value(value.count(), statement, made);
     } else if constexpr (std::same_as<T, bool> || std::signed_integral<T>) {
         return static_cast<std::int64_t>(value);
     } else if constexpr (std::unsigned_integral<T>) {
@@ -147,6 +151,8 @@ T column_as(const Row& row, int column, std::string_view statement) {
         const std::int64_t wide = row.integer(column);
         if (!std::in_range<T>(wide)) throw_row_value(statement, column, "a number out of range");
         return static_cast<T>(wide);
+    } else if constexpr (is_duration<T>) {
+        return T{column_as<typename T::rep>(row, column, statement)};
     } else if constexpr (std::floating_point<T>) {
         return static_cast<T>(row.real(column));
     } else if constexpr (std::same_as<T, std::string>) {

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <pawl/call.hpp>
+#include <pawl/detail/fixed_string.hpp>
 #include <pawl/point.hpp>
 
-#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -16,14 +16,6 @@ class Tx;
 }
 
 namespace pawl::detail {
-
-template <std::size_t N>
-struct FixedString {
-    std::array<char, N> text{};
-    // NOLINTNEXTLINE(*-avoid-c-arrays): a literal's type.
-    consteval FixedString(const char (&s)[N]) { std::copy_n(s, N, text.begin()); }
-    constexpr std::string_view view() const { return {text.data(), N - 1}; }
-};
 
 template <class...>
 struct List {};
