@@ -27,11 +27,6 @@ std::optional<std::int64_t> number(const std::string& text) {
     return value;
 }
 
-std::string field(const BankRequest& request, const char* name) {
-    const auto at = request.form.find(name);
-    return at == request.form.end() ? std::string{} : at->second;
-}
-
 std::string fingerprint(const BankRequest& request) {
     std::string text = request.path;
     for (const auto& [name, value] : request.form)
@@ -91,11 +86,16 @@ BankAnswer broken() {
     return stripe_error({.status = 500, .type = "api_error", .message = "Something went wrong."});
 }
 
-std::int64_t seconds_of(pawl::TimePoint now) {
-    return std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
+}  // namespace
+
+std::string bank_field(const BankRequest& request, const char* name) {
+    const auto at = request.form.find(name);
+    return at == request.form.end() ? std::string{} : at->second;
 }
 
-}  // namespace
+std::int64_t bank_seconds(pawl::TimePoint now) {
+    return std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
+}
 
 BankAnswer stripe_error(const StripeProblem& problem) {
     json::object error{{"type", problem.type}, {"message", problem.message}};
@@ -138,7 +138,7 @@ void Bank::load_line(const std::string& line) {
     };
     ++next_;
     const auto kind = text("kind");
-    if (kind == "charge" || kind == "refund") {
+    if (kind == "charge" || kind == "customer" || kind == "refund") {
         Booked booked{
             kind,
             text("id"),
@@ -148,6 +148,8 @@ void Bank::load_line(const std::string& line) {
         if (kind == "refund") {
             ++refunds_;
             refunded_[booked.charge] += booked.amount;
+            booked_[booked.id] = std::move(booked);
+        } else if (kind == "customer") {
             booked_[booked.id] = std::move(booked);
         } else {
             keep_charge(std::move(booked));
@@ -232,16 +234,17 @@ std::optional<BankAnswer> Bank::known_answer(
 }
 
 Bank::Outcome Bank::decide(const BankRequest& request, const Faults& faults, pawl::TimePoint now) {
+    if (request.path == "/v1/customers") return customer(request, now);
     if (request.path == "/v1/charges") return charge(request, faults, now);
     if (request.path == "/v1/refunds") return refund(request, now);
     return {no_such_url("POST", request.path), false, {}};
 }
 
 Bank::Outcome Bank::charge(const BankRequest& request, const Faults& faults, pawl::TimePoint now) {
-    const auto amount = number(field(request, "amount"));
-    const auto customer = field(request, "customer");
-    if (field(request, "amount").empty()) return {missing("amount"), false, {}};
-    if (!amount) return {no_whole_number("amount", field(request, "amount")), false, {}};
+    const auto amount = number(bank_field(request, "amount"));
+    const auto customer = bank_field(request, "customer");
+    if (bank_field(request, "amount").empty()) return {missing("amount"), false, {}};
+    if (!amount) return {no_whole_number("amount", bank_field(request, "amount")), false, {}};
     if (*amount < 50)
         return {
             stripe_error(
@@ -253,7 +256,7 @@ Bank::Outcome Bank::charge(const BankRequest& request, const Faults& faults, paw
             ),
             false,
             {}};
-    if (field(request, "currency").size() != 3) return {missing("currency"), false, {}};
+    if (bank_field(request, "currency").size() != 3) return {missing("currency"), false, {}};
     if (customer.empty()) return {missing("customer"), false, {}};
     const int tries = ++tries_[request.account + "\n" + request.key];
     auto is = [&](std::string_view name) { return customer.starts_with(name); };
@@ -283,7 +286,7 @@ Bank::Outcome Bank::charge(const BankRequest& request, const Faults& faults, paw
 
 // Faults that are remembered although no charge is booked.
 std::optional<Bank::Outcome> Bank::fault_of(const BankRequest& request, const Faults& faults) {
-    const auto customer = field(request, "customer");
+    const auto customer = bank_field(request, "customer");
     if (faults.decline || customer.starts_with("cus_declined"))
         return Outcome{
             stripe_error(
@@ -300,17 +303,17 @@ std::optional<Bank::Outcome> Bank::fault_of(const BankRequest& request, const Fa
 }
 
 Bank::Booked Bank::book_charge(const BankRequest& request, pawl::TimePoint now) {
-    Booked booked{"charge", id_of("ch_", next_++), {}, *number(field(request, "amount")), {}};
+    Booked booked{"charge", id_of("ch_", next_++), {}, *number(bank_field(request, "amount")), {}};
     booked.body = json::serialize(json::object{
         {"id", booked.id},
         {"object", "charge"},
         {"amount", booked.amount},
         {"amount_refunded", 0},
         {"captured", true},
-        {"created", seconds_of(now)},
-        {"currency", field(request, "currency")},
-        {"customer", field(request, "customer")},
-        {"description", field(request, "description")},
+        {"created", bank_seconds(now)},
+        {"currency", bank_field(request, "currency")},
+        {"customer", bank_field(request, "customer")},
+        {"description", bank_field(request, "description")},
         {"livemode", false},
         {"paid", true},
         {"refunded", false},
@@ -327,8 +330,8 @@ void Bank::keep_charge(Booked charge) {
 }
 
 Bank::Outcome Bank::refund(const BankRequest& request, pawl::TimePoint now) {
-    const auto of = field(request, "charge");
-    const auto given = field(request, "amount");
+    const auto of = bank_field(request, "charge");
+    const auto given = bank_field(request, "amount");
     if (of.empty()) return {missing("charge"), false, {}};
     const auto charged = booked_.find(of);
     if (charged == booked_.end() || charged->second.kind != "charge")
@@ -364,7 +367,7 @@ Bank::Outcome Bank::refund(const BankRequest& request, pawl::TimePoint now) {
         {"object", "refund"},
         {"amount", amount},
         {"charge", of},
-        {"created", seconds_of(now)},
+        {"created", bank_seconds(now)},
         {"status", "succeeded"}});
     refunded_[of] += amount;
     booked_[booked.id] = booked;
@@ -388,8 +391,9 @@ std::string Bank::line_of(const BankRequest& request, const Outcome& outcome, pa
         line["kind"] = outcome.answer.status == 402 ? "decline" : "error";
     }
     line["account"] = request.account;
-    line["customer"] = field(request, "customer");
-    line["description"] = field(request, "description");
+    line["customer"] = bank_field(request, "customer");
+    if (const auto email = bank_field(request, "email"); !email.empty()) line["email"] = email;
+    line["description"] = bank_field(request, "description");
     line["key"] = request.key;
     line["request"] = request.id;
     if (!outcome.remember) line["forgotten"] = true;
@@ -402,8 +406,8 @@ std::string Bank::line_of(const BankRequest& request, const Outcome& outcome, pa
 // The current state: a charge includes its refunds.
 BankAnswer Bank::find(const std::string& path) const {
     const std::lock_guard lock{mutex_};
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kinds{
-        {{"/v1/charges/", "charge"}, {"/v1/refunds/", "refund"}}};
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kinds{
+        {{"/v1/charges/", "charge"}, {"/v1/customers/", "customer"}, {"/v1/refunds/", "refund"}}};
     for (const auto& [prefix, kind] : kinds) {
         if (!path.starts_with(prefix)) continue;
         const auto id = path.substr(prefix.size());

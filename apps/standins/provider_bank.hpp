@@ -56,8 +56,11 @@ struct StripeProblem {
     std::string_view charge{};  // card_error: the charge that failed.
 };
 BankAnswer stripe_error(const StripeProblem& problem);
+std::string bank_field(const BankRequest& request, const char* name);  // Empty if it is missing.
+std::int64_t bank_seconds(pawl::TimePoint now);                        // Since 1970.
 
-// The charges, the refunds and the remembered answers, in the ledger and in memory. Thread-safe.
+// The customers, the charges, the refunds and the remembered answers, in the ledger and in memory.
+// Thread-safe.
 class Bank {
 public:
     struct File {
@@ -75,14 +78,15 @@ public:
         pawl::TimePoint now,
         std::function<void(BankAnswer)> tell
     );
-    BankAnswer find(const std::string& path) const;  // GET /v1/charges/{id}, /v1/refunds/{id}
+    // GET /v1/charges/{id}, /v1/customers/{id}, /v1/refunds/{id}
+    BankAnswer find(const std::string& path) const;
     // GET /v1/charges, newest first: limit, starting_after, created[gte] and created[lt].
     BankAnswer list_charges(const std::map<std::string, std::string>& query) const;
     std::string summary() const;
 
 private:
     struct Booked {
-        std::string kind;  // "charge" or "refund"
+        std::string kind;  // "charge", "customer" or "refund"
         std::string id;
         std::string body;
         std::int64_t amount{};
@@ -106,6 +110,8 @@ private:
     void load();
     void load_line(const std::string& line);
     Outcome decide(const BankRequest& request, const Faults& faults, pawl::TimePoint now);
+    Outcome customer(const BankRequest& request, pawl::TimePoint now);
+    std::string customer_id(const std::string& email);
     Outcome charge(const BankRequest& request, const Faults& faults, pawl::TimePoint now);
     std::optional<Outcome> fault_of(const BankRequest& request, const Faults& faults);
     Outcome refund(const BankRequest& request, pawl::TimePoint now);
