@@ -34,6 +34,11 @@ ChargeOrder order_for(const BookRide::RideCreated& at) {
                      : "Charge for ride " + std::to_string(at.ride.value)};
 }
 
+Finish refused(Tx& tx, RideId ride, const Declined& declined) {
+    pawl::send(tx, sql::set_state, ride, "refused");
+    return pawl::answer(problem(402, "The payment was declined", declined.message));
+}
+
 }  // namespace
 
 std::optional<std::string> RideRequest::problem() const {
@@ -55,7 +60,9 @@ std::optional<std::string> RideRequest::problem() const {
     return std::nullopt;
 }
 
-Next<BookRide::RideCreated> BookRide::create_ride(Tx& tx, const Started& at) {
+Next<BookRide::CustomerMissing, BookRide::RideCreated> BookRide::create_ride(
+    Tx& tx, const Started& at
+) {
     auto user = user_of(tx, at.principal);
     const auto& r = at.request;
     const auto ride = pawl::query_one<RideId>(
@@ -73,14 +80,46 @@ Next<BookRide::RideCreated> BookRide::create_ride(Tx& tx, const Started& at) {
         user.id
     );
     record(tx, {"created", ride.value, "ride", pawl::to_json(r)}, user.id, at.origin);
+    if (!user.stripe_customer_id)
+        return CustomerMissing{
+            .ride = ride,
+            .user = user.id,
+            .amount = fare,
+            .currency = std::string{fare_currency},
+            .email = at.principal.account,
+            .reference = at.key,
+            .source = source_};
     return RideCreated{
         .ride = ride,
         .user = user.id,
         .amount = fare,
         .currency = std::string{fare_currency},
-        .customer = std::move(user.stripe_customer_id),
+        .customer = std::move(*user.stripe_customer_id),
         .email = at.principal.account,
         .reference = at.key};
+}
+
+Outcome<Customer, Declined> BookRide::make_customer(Call& call, const CustomerMissing& at) {
+    return stripe_.make_customer(call, {at.email, at.source});
+}
+
+// Another ride of this rider may have stored a customer in the meantime: that one is charged.
+Next<BookRide::RideCreated> BookRide::keep_customer(
+    Tx& tx, const CustomerMissing& at, const Customer& customer
+) {
+    auto stored = pawl::query_one<std::string>(tx, sql::keep_customer, at.user, customer.id);
+    return RideCreated{
+        .ride = at.ride,
+        .user = at.user,
+        .amount = at.amount,
+        .currency = at.currency,
+        .customer = std::move(stored),
+        .email = at.email,
+        .reference = at.reference};
+}
+
+Finish BookRide::refuse_card(Tx& tx, const CustomerMissing& at, const Declined& declined) {
+    return refused(tx, at.ride, declined);
 }
 
 Outcome<Charge, Declined> BookRide::charge_card(KeyedCall& call, const RideCreated& at) {
@@ -99,8 +138,7 @@ Next<BookRide::ChargeCreated> BookRide::keep_charge(
 }
 
 Finish BookRide::refuse_ride(Tx& tx, const RideCreated& at, const Declined& declined) {
-    pawl::send(tx, sql::set_state, at.ride, "refused");
-    return pawl::answer(problem(402, "The payment was declined", declined.message));
+    return refused(tx, at.ride, declined);
 }
 
 Finish BookRide::finish_ride(Tx& tx, const ChargeCreated& at) {
@@ -124,6 +162,16 @@ Finish BookRide::abandon(Tx& tx, const RideCreated& at, const Abandoned& why) {
               "charged for it: ask our support before you book again."
             : "An operator gave this request up; there is no ride, and your card was not "
               "charged."
+    ));
+}
+
+// The call from this point charges nothing.
+Finish BookRide::abandon(Tx& tx, const CustomerMissing& at, const Abandoned&) {
+    pawl::send(tx, sql::set_state, at.ride, "given_up");
+    return pawl::answer(problem(
+        422,
+        "The ride was given up",
+        "An operator gave this request up; there is no ride, and your card was not charged."
     ));
 }
 

@@ -37,6 +37,22 @@ protected:
             return op.create_ride(tx, started());
         }));
     }
+    BookRide::CustomerMissing first_ride() {
+        auto at = started();
+        at.key_id = 8;
+        at.key = "key-8";
+        at.principal.account = "joe@example.com";
+        return *point<BookRide::CustomerMissing>(database.in_tx([&](pawl::Tx& tx) {
+            (void
+            )pawl::query<std::int64_t>(tx, sql::insert_user, at.principal.account, no_customer);
+            return op.create_ride(tx, at);
+        }));
+    }
+    std::optional<std::string> customer_of_joe() {
+        return database.in_tx([](pawl::Tx& tx) {
+            return user_of(tx, {"rides", "joe@example.com"}).stripe_customer_id;
+        });
+    }
     std::string state() {
         static constexpr pawl::Statement<0> find{"find_state", "SELECT state FROM rides", {}};
         return database.in_tx([](pawl::Tx& tx) { return pawl::query_one<std::string>(tx, find); });
@@ -44,7 +60,7 @@ protected:
 
     pawl::testing::TestDatabase database{"rides", sql::migrations::all};
     Stripe stripe{{"http://127.0.0.1:1", "sk"}, 16};
-    BookRide op{stripe};
+    BookRide op{stripe, "tok_visa"};
 };
 
 TEST_F(BookRideTest, a_ride_is_written_with_its_price_and_an_audit_record) {
@@ -58,6 +74,61 @@ TEST_F(BookRideTest, a_ride_is_written_with_its_price_and_an_audit_record) {
     EXPECT_EQ(
         database.in_tx([](pawl::Tx& tx) { return pawl::query_one<std::string>(tx, audit); }), "::1"
     );
+}
+
+// Joe has no customer at Stripe yet.
+TEST_F(BookRideTest, a_first_ride_makes_a_customer_before_the_charge) {
+    const auto at = first_ride();
+
+    EXPECT_EQ(at.email, "joe@example.com");
+    EXPECT_EQ(at.source, "tok_visa");
+    const auto next = database.in_tx([&](pawl::Tx& tx) {
+        return op.keep_customer(tx, at, Customer{"cus_Nff1"});
+    });
+    const auto* charged = point<BookRide::RideCreated>(next);
+    ASSERT_NE(charged, nullptr);
+    EXPECT_EQ(charged->customer, "cus_Nff1");
+    EXPECT_EQ(charged->ride.value, at.ride.value);
+    EXPECT_EQ(charged->amount, 2000);
+    EXPECT_EQ(charged->reference, "key-8");
+    EXPECT_EQ(customer_of_joe(), "cus_Nff1");
+}
+
+TEST_F(BookRideTest, the_customer_that_was_stored_first_is_charged) {
+    const auto at = first_ride();
+    database.in_tx([&](pawl::Tx& tx) { (void)op.keep_customer(tx, at, Customer{"cus_first"}); });
+
+    const auto next = database.in_tx([&](pawl::Tx& tx) {
+        return op.keep_customer(tx, at, Customer{"cus_second"});
+    });
+
+    ASSERT_NE(point<BookRide::RideCreated>(next), nullptr);
+    EXPECT_EQ(point<BookRide::RideCreated>(next)->customer, "cus_first");
+    EXPECT_EQ(customer_of_joe(), "cus_first");
+}
+
+TEST_F(BookRideTest, a_card_that_is_declined_with_the_customer_is_402_and_no_customer_is_stored) {
+    const auto at = first_ride();
+
+    const auto end = database.in_tx([&](pawl::Tx& tx) {
+        return op.refuse_card(tx, at, {"card_declined", "No."});
+    });
+
+    ASSERT_NE(finish(end), nullptr);
+    EXPECT_EQ(finish(end)->status, 402);
+    EXPECT_EQ(state(), "refused");
+    EXPECT_EQ(customer_of_joe(), std::nullopt);
+}
+
+TEST_F(BookRideTest, a_first_ride_that_is_given_up_was_not_charged_whatever_was_called) {
+    const auto at = first_ride();
+    const pawl::Abandoned why{.called_at = pawl::TimePoint{std::chrono::hours{1}}};
+
+    const auto end = database.in_tx([&](pawl::Tx& tx) { return op.abandon(tx, at, why); });
+
+    ASSERT_NE(finish(end), nullptr);
+    EXPECT_NE(finish(end)->body.find("was not charged"), std::string::npos);
+    EXPECT_EQ(state(), "given_up");
 }
 
 TEST_F(BookRideTest, a_charge_is_kept_with_its_ride) {

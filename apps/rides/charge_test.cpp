@@ -77,6 +77,32 @@ TEST_F(ChargeTest, a_repeat_under_the_same_key_is_the_same_charge) {
     EXPECT_NE(result<Charge>(first)->id, result<Charge>(other)->id);
 }
 
+TEST_F(ChargeTest, two_requests_that_make_one_riders_customer_get_the_same_one) {
+    FakeCall call{"key-1"};
+    FakeCall other_call{"key-2"};
+
+    const auto first = stripe.make_customer(call.plain(), {"ann@example.com", "tok_visa"});
+    const auto second = stripe.make_customer(other_call.plain(), {"ann@example.com", "tok_visa"});
+    const auto other = stripe.make_customer(call.plain(), {"ann@example.org", "tok_visa"});
+
+    ASSERT_NE(result<Customer>(first), nullptr);
+    ASSERT_NE(result<Customer>(second), nullptr);
+    ASSERT_NE(result<Customer>(other), nullptr);
+    EXPECT_EQ(result<Customer>(first)->id, "cus_ann");
+    EXPECT_EQ(result<Customer>(second)->id, "cus_ann");
+    EXPECT_NE(result<Customer>(other)->id, "cus_ann");
+    EXPECT_NE(ledger().find("\"kind\":\"customer\""), std::string::npos) << ledger();
+}
+
+TEST_F(ChargeTest, a_card_that_is_declined_with_the_customer_is_an_answer_with_a_reason) {
+    FakeCall call;
+
+    const auto end = stripe.make_customer(call.plain(), {"ann@example.com", "tok_chargeDeclined"});
+
+    ASSERT_NE(result<Declined>(end), nullptr);
+    EXPECT_EQ(result<Declined>(end)->message, "Your card was declined.");
+}
+
 // Issue 16, number 4: the description had the ride's id, so that a request lost by a restore of the
 // database could not be repeated under its call key.
 TEST_F(ChargeTest, a_request_lost_by_a_restore_repeats_the_same_charge) {

@@ -69,6 +69,18 @@ void add_providers(CLI::App& app, ServeOptions& options) {
         "for calls in doubt"
     );
     app.add_option(
+           "--stripe-version",
+           options.stripe_version,
+           "API version that Stripe is asked for; only the default is tested"
+    )
+        ->capture_default_str();
+    app.add_option(
+        "--stripe-source",
+        options.stripe_source,
+        "Payment source of customers that Stripe makes (default: tok_visa with a test key, else "
+        "none)"
+    );
+    app.add_option(
            "--smtp-url",
            options.smtp_url,
            "The mail server: smtps://HOST, or smtp://HOST, which must offer STARTTLS if it is "
@@ -185,13 +197,14 @@ void add_serve(CLI::App& app, ServeOptions& options) {
     app.add_option(
         "--tokens",
         options.tokens,
-        "File of lines \"token email\", or \"token email support\" for who may refund any ride; on "
-        "loopback there are test riders"
+        "File of lines \"token email [support] [cus_...]\": support may refund any ride; cus_... "
+        "is "
+        "the rider's Stripe customer, or Stripe makes one; on loopback there are test riders"
     );
     app.add_option(
         "--rider",
         options.riders,
-        "Adds a test rider, \"token email [support or a tenant]\"; on loopback only"
+        "Adds a test rider, \"token email [support or a tenant] [cus_...]\"; on loopback only"
     );
     app.add_option(
         "--tenant-in-flight",

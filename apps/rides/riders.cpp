@@ -7,13 +7,14 @@
 #include <algorithm>
 #include <fstream>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace rides {
 
 namespace {
 
-constexpr std::string_view wrong_form = "is not \"token email\" or \"token email support\"";
+constexpr std::string_view wrong_form = "is not \"token email [support] [cus_...]\"";
 
 // It is used in a mail's header and in SMTP commands.
 bool is_address(std::string_view text) {
@@ -27,10 +28,18 @@ bool is_address(std::string_view text) {
            std::all_of(text.begin(), text.end(), plain);
 }
 
-// The problem with a line of the tokens file; contains no token.
-std::string problem_of(const std::string& line, std::size_t token_min) {
-    if (line.ends_with('\r')) return "ends with CR and LF: save it with LF only";
-    if (line.empty() || line.front() == '#') return "";
+// An id of Stripe: "cus_NffrFeUfNV2Hib".
+bool is_customer(std::string_view text) {
+    constexpr std::string_view prefix = "cus_";
+    const auto plain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_';
+    };
+    return text.starts_with(prefix) && text.size() > prefix.size() && text.size() <= 50 &&
+           std::all_of(text.begin(), text.end(), plain);
+}
+
+std::vector<std::string> words_of(const std::string& line) {
     std::vector<std::string> words;
     std::size_t from = 0;
     for (auto to = line.find(' '); to != line.npos; to = line.find(' ', from)) {
@@ -38,36 +47,64 @@ std::string problem_of(const std::string& line, std::size_t token_min) {
         from = to + 1;
     }
     words.push_back(line.substr(from));
-    if (words.size() < 2 || words.size() > 3 || words[0].empty() ||
-        (words.size() == 3 && words[2] != "support"))
-        return std::string{wrong_form};
-    if (!is_address(words[1])) return "has a malformed e-mail address";
-    if (words[0].size() < token_min)
-        return "has a token of " + std::to_string(words[0].size()) + " characters: at least " +
-               std::to_string(token_min) + " beyond loopback (openssl rand -hex 16 makes one)";
-    return "";
+    return words;
+}
+
+bool has_form(const std::vector<std::string>& words) {
+    if (words.size() < 2 || words.size() > 4 || words[0].empty()) return false;
+    if (words.size() == 4) return words[2] == "support" && is_customer(words[3]);
+    return words.size() == 2 || words[2] == "support" || is_customer(words[2]);
 }
 
 }  // namespace
 
+// The problem with a line of the tokens file; contains no token.
+std::string Riders::problem_of(const std::string& line, std::size_t token_min_here) const {
+    if (line.ends_with('\r')) return "ends with CR and LF: save it with LF only";
+    if (line.empty() || line.front() == '#') return "";
+    const auto words = words_of(line);
+    if (!has_form(words)) return std::string{wrong_form};
+    if (!is_address(words[1])) return "has a malformed e-mail address";
+    if (words[0].size() < token_min_here)
+        return "has a token of " + std::to_string(words[0].size()) + " characters: at least " +
+               std::to_string(token_min_here) + " beyond loopback (openssl rand -hex 16 makes one)";
+    return problem_of_customer(words);
+}
+
+std::string Riders::problem_of_customer(const std::vector<std::string>& words) const {
+    if (!is_customer(words.back())) return "";
+    const auto its = customers_.find(words[1]);
+    if (its != customers_.end() && its->second != words.back())
+        return "has another customer than an earlier line of the rider";
+    const auto of = of_customer_.find(words.back());
+    if (of != of_customer_.end() && of->second != words[1]) return "has another rider's customer";
+    return "";
+}
+
+void Riders::add(const std::vector<std::string>& words) {
+    const auto& email = words[1];
+    by_token_[words[0]] = {"rides", email};
+    if (words.size() > 2 && words[2] == "support") support_.insert(email);
+    if (!is_customer(words.back())) return;
+    customers_[email] = words.back();
+    of_customer_[words.back()] = email;
+}
+
 void Riders::add(const std::string& line) {
-    const auto space = line.find(' ');
-    const auto end = line.find(' ', std::min(space, line.size() - 1) + 1);
-    const auto email = space == line.npos ? "" : line.substr(space + 1, end - space - 1);
-    const bool support = end != line.npos && line.substr(end + 1) == "support";
-    if (space == 0 || email.find('@') == email.npos || (end != line.npos && !support))
-        throw std::invalid_argument{
-            "a line of the tokens is not \"token email\" or \"token email support\""};
-    by_token_[line.substr(0, space)] = {"rides", email};
-    if (support) support_.insert(email);
+    const auto words = words_of(line);
+    auto why = has_form(words) && words[1].find('@') != std::string::npos
+                   ? problem_of_customer(words)
+                   : std::string{wrong_form};
+    if (!why.empty()) throw std::invalid_argument{"a line of the tokens " + why};
+    add(words);
 }
 
 void Riders::add_test_rider(const std::string& line) {
-    const auto last = line.rfind(' ');
-    if (last == line.npos || last == line.find(' ') || line.substr(last + 1) == "support")
-        return add(line);
-    add(line.substr(0, last));
-    by_token_[line.substr(0, line.find(' '))].tenant = line.substr(last + 1);
+    const auto words = words_of(line);
+    const bool has_tenant = words.size() > 2 && words[2] != "support" && !is_customer(words[2]);
+    if (!has_tenant) return add(line);
+    add(words[0] + ' ' + words[1] + (words.size() > 3 ? ' ' + words[3] : ""));
+    by_token_[words[0]].tenant = words[2];
 }
 
 void Riders::add_file(const std::string& path, std::size_t token_min_here) {
@@ -79,7 +116,7 @@ void Riders::add_file(const std::string& path, std::size_t token_min_here) {
         if (const auto why = problem_of(line, token_min_here); !why.empty())
             throw std::invalid_argument{
                 "line " + std::to_string(number) + " of the tokens file " + path + " " + why};
-        if (!line.empty() && line.front() != '#') add(line);
+        if (!line.empty() && line.front() != '#') add(words_of(line));
     }
 }
 
@@ -105,8 +142,12 @@ std::optional<pawl::Principal> Riders::find_token(const std::string& token) cons
 
 std::vector<Riders::Account> Riders::accounts() const {
     std::vector<Account> all;
-    for (const auto& [token, rider] : by_token_)
-        all.push_back({rider.account, support_.contains(rider.account)});
+    for (const auto& [token, rider] : by_token_) {
+        Account account{rider.account, support_.contains(rider.account)};
+        const auto its = customers_.find(rider.account);
+        if (its != customers_.end()) account.customer = its->second;
+        all.push_back(std::move(account));
+    }
     return all;
 }
 

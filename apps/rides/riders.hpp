@@ -24,10 +24,11 @@ struct SameText {
 // runs. All belong to one tenant, "rides".
 class Riders {
 public:
-    // A line is "token email", or "token email support" for an account that may refund others'
-    // rides, too. Throws std::invalid_argument, without the token.
+    // A line is "token email [support] [cus_...]": `support` for an account that may refund others'
+    // rides, too; the customer that the account is at Stripe already, or Stripe makes one at its
+    // first ride. Throws std::invalid_argument, without the token.
     void add(const std::string& line);
-    // Also accepts "token email tenant", to test limits and keys per tenant.
+    // Also accepts a tenant in the place of `support`, to test limits and keys per tenant.
     void add_test_rider(const std::string& line);
     // Refuses, with its line number, a token shorter than `token_min`, an invalid address, and CR.
     void add_file(const std::string& path, std::size_t token_min = 1);
@@ -39,12 +40,19 @@ public:
     struct Account {
         std::string email;
         bool support{};
+        std::optional<std::string> customer{};
     };
     std::vector<Account> accounts() const;  // Once for each token of an account.
 
 private:
+    void add(const std::vector<std::string>& words);
+    std::string problem_of(const std::string& line, std::size_t token_min_here) const;
+    std::string problem_of_customer(const std::vector<std::string>& words) const;
+
     std::unordered_map<std::string, pawl::Principal, std::hash<std::string>, SameText> by_token_;
-    std::unordered_set<std::string> support_;  // E-mail addresses.
+    std::unordered_set<std::string> support_;                     // E-mail addresses.
+    std::unordered_map<std::string, std::string> customers_;      // By e-mail address.
+    std::unordered_map<std::string, std::string> of_customer_{};  // The address, by customer.
 };
 
 bool is_loopback(const std::string& listen);

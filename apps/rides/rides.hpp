@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // Types that the operations of Rocket Rides share.
@@ -18,8 +19,10 @@ struct RideId {
 
 struct User {
     std::int64_t id{};
-    std::string stripe_customer_id;
+    std::optional<std::string> stripe_customer_id;  // nullopt: Stripe does not know the rider yet.
 };
+
+inline constexpr std::optional<std::string_view> no_customer{};  // Of a new user.
 
 // A ride as its rider sees it: a row of find_ride and list_rides, and the JSON of the answers.
 struct Ride {

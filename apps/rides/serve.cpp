@@ -12,9 +12,13 @@
 #include "rides/migrations.hpp"
 #include "rides/statements.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace rides {
@@ -37,11 +41,17 @@ Riders riders_of(const ServeOptions& options) {
     if (!is_loopback(options.listen))
         throw std::invalid_argument{
             "--tokens is missing: test riders exist only on a loopback address; give a file of "
-            "lines \"token email\", or \"token email support\""};
+            "lines \"token email [support] [cus_...]\""};
     riders.add("test_jane jane@example.com");
     riders.add("test_joe joe@example.com");
     riders.add("test_support support@example.com support");
     return riders;
+}
+
+// Elsewhere a stand-in's key would only get 401.
+bool needs_api_key(const ServeOptions& options) {
+    return options.stripe_api_key.empty() && !is_loopback_url(options.stripe_url) &&
+           !options.stripe_plain_http;
 }
 
 std::string api_key_of(const ServeOptions& options) {
@@ -51,11 +61,31 @@ std::string api_key_of(const ServeOptions& options) {
         "STRIPE_API_KEY is not set: a test value exists only on a loopback address"};
 }
 
+// With a test key no money moves, and a customer without a source can't be charged: Stripe's test
+// card. With a live key a rider's card is the rider's own.
+std::optional<std::string> source_of(const ServeOptions& options) {
+    if (!options.stripe_source.empty()) return options.stripe_source;
+    const auto key = api_key_of(options);
+    if (key.starts_with("sk_test_") || key.starts_with("rk_test_")) return "tok_visa";
+    return std::nullopt;
+}
+
+// The customer of the tokens file replaces a stored one.
+void give_customer(pawl::Tx& tx, const std::string& email, const std::string& customer) {
+    const auto owner = pawl::query_maybe<std::string>(tx, sql::find_rider_of_customer, customer);
+    if (!owner) return pawl::send(tx, sql::set_customer, email, customer);
+    if (*owner != email)
+        throw std::invalid_argument{
+            "the customer " + customer + " of " + email + " is the customer of " + *owner +
+            " in the database"};
+}
+
 void make_users(pawl::Database& database, const Riders& riders) {
     database.write([&](pawl::Tx& tx) {
-        for (const auto& [email, support] : riders.accounts()) {
-            (void)pawl::query<std::int64_t>(tx, sql::insert_user, email, customer_of(email));
+        for (const auto& [email, support, customer] : riders.accounts()) {
+            (void)pawl::query<std::int64_t>(tx, sql::insert_user, email, no_customer);
             pawl::send(tx, sql::set_role, email, support ? "support" : "rider");
+            if (customer) give_customer(tx, email, *customer);
         }
     });
 }
@@ -66,21 +96,34 @@ Application::Application(const ServeOptions& options, pawl::Database::As as)
     : stripe_{
           {.url = options.stripe_url,
            .api_key = api_key_of(options),
-           .account = options.stripe_account},
+           .account = options.stripe_account,
+           .version = options.stripe_version},
           options.service.calls_max},
       database_{pawl::Database::open(options.database, as)} {
     if (as != pawl::Database::As::tool) database_->migrate("rides", sql::migrations::all);
     service_ = std::make_unique<pawl::Service>(*database_, options.service);
     if (options.charge_once)
-        service_->add(BookRideChargedOnce{stripe_});
+        service_->add(BookRideChargedOnce{stripe_, source_of(options)});
     else
-        service_->add(BookRide{stripe_});
+        service_->add(BookRide{stripe_, source_of(options)});
     service_->add(RefundRide{stripe_});
     service_->add(CancelRide{});
     service_->add(PutUser{});
     service_->add(PointsWorker{});
     service_->add(ReceiptWorker{options.smtp_url});
 }
+
+namespace {
+
+// These go into a header or a form as they are.
+std::optional<std::string> word_problem(std::string_view name, const std::string& value) {
+    const bool plain =
+        std::all_of(value.begin(), value.end(), [](char c) { return c > ' ' && c <= '~'; });
+    if (plain) return std::nullopt;
+    return std::string{name} + " has a space or another character that it can't have";
+}
+
+}  // namespace
 
 std::optional<std::string> ServeOptions::problem() const {
     const auto begins = [](const std::string& url, std::string_view with) {
@@ -94,6 +137,11 @@ std::optional<std::string> ServeOptions::problem() const {
         return "--stripe-url is " + stripe_url +
                ": http sends the API key and the charges unencrypted; give https, or "
                "--stripe-plain-http to allow it";
+    if (needs_api_key(*this))
+        return "STRIPE_API_KEY is not set: the server at --stripe-url " + stripe_url + " needs it";
+    if (auto why = word_problem("--stripe-version", stripe_version)) return why;
+    if (auto why = word_problem("--stripe-source", stripe_source)) return why;
+    if (auto why = word_problem("STRIPE_API_KEY", stripe_api_key)) return why;
     if (auto why = smtp_problem(smtp_url)) return why;
     if (auto why = site_problem(site)) return why;
     const auto folder = std::filesystem::path{access_log}.parent_path();

@@ -20,7 +20,11 @@ struct ServeOptions {
     bool stripe_plain_http{false};  // Allows http:// to another host.
     std::string smtp_url{"smtp://127.0.0.1:12525"};
     std::string stripe_account;  // The account of the API key, "acct_..."; may be empty.
-    std::string stripe_api_key;  // From STRIPE_API_KEY; on loopback a test value.
+    std::string stripe_api_key;  // From STRIPE_API_KEY; for the stand-in on loopback a test value.
+    std::string stripe_version{Stripe::tested_version};
+    // The payment source of customers that Stripe makes. Empty: tok_visa with a test key, else
+    // none.
+    std::string stripe_source;
     bool charge_once{// Stripe's stand-in ignores keys: charge at most once; calls in doubt go to
                      // the attention list.
                      false};

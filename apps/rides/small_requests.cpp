@@ -3,7 +3,6 @@
 #include <pawl/key_progress.hpp>
 
 #include "apps/rides/book_ride.hpp"
-#include "apps/rides/crypto.hpp"
 #include "rides/statements.hpp"
 
 #include <algorithm>
@@ -67,34 +66,6 @@ pawl::Answer cancelled(const Ride& ride) {
 
 }  // namespace
 
-// Unique for every address: each special character becomes _ and its hex code. cus_jane is
-// jane@example.com, since the stand-in for Stripe knows some customers by name. A name too long for
-// its column becomes a hash after two _, which no other name has.
-std::string customer_of(const std::string& email) {
-    constexpr std::size_t customer_max = 50;
-    constexpr std::string_view short_domain = "@example.com";
-    const auto name = email.substr(0, email.find('@'));
-    const auto is_plain = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    };
-    if (email.substr(name.size()) == short_domain &&
-        std::all_of(name.begin(), name.end(), is_plain) && name.size() <= customer_max - 4)
-        return "cus_" + name;
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string customer = "cus_";
-    for (const char c : email) {
-        if (is_plain(c)) {
-            customer += c;
-            continue;
-        }
-        const auto byte = static_cast<unsigned char>(c);
-        customer.append({'_', digits[byte >> 4], digits[byte & 15]});
-    }
-    if (customer.size() > customer_max)
-        customer = ("cus__" + sha256(email)).substr(0, customer_max);
-    return customer;
-}
-
 pawl::Next<pawl::Refusal> CancelRide::cancel(pawl::Tx& tx, const Started& at) {
     const auto user = user_of(tx, at.principal);
     const auto ride = pawl::query_maybe<Ride>(tx, sql::find_ride, at.request.id, user.id);
@@ -120,8 +91,7 @@ std::optional<std::string> PutUser::Request::problem() const {
 pawl::Finish PutUser::put(pawl::Tx& tx, const Started& at) {
     const auto asker = user_of(tx, at.principal);
     const auto& email = at.request.email;
-    const auto id =
-        pawl::query_maybe<std::int64_t>(tx, sql::insert_user, email, customer_of(email));
+    const auto id = pawl::query_maybe<std::int64_t>(tx, sql::insert_user, email, no_customer);
     if (!id) return pawl::answer(200, UserMade{email, false});
     record(tx, {"created", *id, "user"}, asker.id, at.origin);
     return pawl::answer(201, UserMade{email, true});

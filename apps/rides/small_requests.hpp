@@ -87,7 +87,4 @@ struct Rides {
     std::vector<Ride> rides;
 };
 
-/// The Stripe customer of a new user: cus_ and the part before the @.
-std::string customer_of(const std::string& email);
-
 }  // namespace rides

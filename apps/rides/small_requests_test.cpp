@@ -1,41 +1,80 @@
 #include "apps/rides/small_requests.hpp"
 
+#include <pawl/testing.hpp>
+
+#include "rides/migrations.hpp"
+#include "rides/statements.hpp"
+
 #include <gtest/gtest.h>
 
-#include <set>
+#include <cstdint>
+#include <span>
 #include <string>
 
 namespace rides {
 namespace {
 
-TEST(CustomerOf, is_unique_for_every_address) {
-    const std::set<std::string> addresses{
-        "jane@example.com",
-        "jane@example.org",
-        "jane@other.example.com",
-        "a.b@example.com",
-        "a_b@example.com",
-        "a-b@example.com",
-        "a_2eb@example.com",
-        "jane_40example.org@example.com"};
-    std::set<std::string> customers;
-    for (const auto& address : addresses) customers.insert(customer_of(address));
+// Stripe gives ids to customers: a name made up here would be charged for in vain.
+TEST(PutUser, a_new_user_has_no_customer_at_stripe_whatever_its_address) {
+    pawl::testing::TestDatabase database{"rides", sql::migrations::all};
+    database.in_tx([](pawl::Tx& tx) {
+        (void)pawl::query<std::int64_t>(tx, sql::insert_user, "joe@example.com", "cus_joe");
+    });
+    const PutUser::Started joe_puts{.principal = {"rides", "joe@example.com"}};
+    PutUser op;
 
-    EXPECT_EQ(customers.size(), addresses.size());
-    EXPECT_EQ(customer_of("jane@example.com"), "cus_jane");
-    EXPECT_EQ(customer_of("jane@example.org"), "cus_jane_40example_2eorg");
+    for (const std::string name : {"jane", "a.b", "<script>alert(1)</script>"}) {
+        auto at = joe_puts;
+        at.request.email = name + std::string(60, 'a') + "@example.com";
+
+        const auto end = database.in_tx([&](pawl::Tx& tx) { return op.put(tx, at); });
+
+        ASSERT_EQ(pawl::testing::finish(end)->status, 201) << name;
+        const auto user = database.in_tx([&](pawl::Tx& tx) {
+            return user_of(tx, {"rides", at.request.email});
+        });
+        EXPECT_EQ(user.stripe_customer_id, std::nullopt) << name;
+    }
 }
 
-// Before, PUT /users/<script>alert(1)</script>@example.com was 500: the column has 50 characters.
-TEST(CustomerOf, fits_its_column_for_any_length_of_the_address) {
-    const std::string long_one(60, 'a');
-    std::set<std::string> customers;
-    for (const std::string domain : {"@example.com", "@example.org"})
-        for (const auto& name : {long_one, long_one + "b", std::string(20, '<')})
-            customers.insert(customer_of(name + domain));
+// A database of the first migration, where each user had a customer.
+TEST(Customers, users_of_an_older_database_keep_their_customers_and_rides) {
+    pawl::testing::TestDatabase database{"rides", std::span{sql::migrations::all}.first(1)};
+    const auto older = database.in_tx([](pawl::Tx& tx) {
+        static constexpr pawl::Statement<2> insert{
+            "insert_older",
+            "INSERT INTO users (email, stripe_customer_id, points, role) VALUES ($1, $2, 7, "
+            "'support') "
+            "RETURNING id",
+            {}};
+        const auto id = pawl::query_one<std::int64_t>(tx, insert, "joe@example.com", "cus_joe");
+        record(tx, {"created", 3, "user"}, id, "::1");
+        (void)pawl::query_one<RideId>(
+            tx, sql::insert_ride, tx.now(), 5, 1.0, 2.0, 3.0, 4.0, 2000, "usd", "rides", id
+        );
+        return id;
+    });
 
-    EXPECT_EQ(customers.size(), 6U);
-    for (const auto& customer : customers) EXPECT_LE(customer.size(), 50U) << customer;
+    database.database().migrate("rides", sql::migrations::all);
+
+    static constexpr pawl::Statement<0> count{
+        "count_older",
+        "SELECT count(*) FROM users u JOIN rides r ON r.user_id = u.id AND r.idempotency_key_id = "
+        "5 "
+        "JOIN audit_records a ON a.user_id = u.id AND a.resource_id = 3 WHERE u.points = 7",
+        {}};
+    database.in_tx([&](pawl::Tx& tx) {
+        const auto joe = user_of(tx, {"rides", "joe@example.com"});
+        EXPECT_EQ(joe.id, older);
+        EXPECT_EQ(joe.stripe_customer_id, "cus_joe");
+        EXPECT_EQ(pawl::query_one<int>(tx, count), 1);
+        EXPECT_TRUE(
+            pawl::query_maybe<std::int64_t>(tx, sql::insert_user, "ann@example.com", no_customer)
+        );
+    });
+    static constexpr pawl::Statement<0> remove{"remove_users", "DELETE FROM users", {}};
+    EXPECT_THROW(database.in_tx([&](pawl::Tx& tx) { pawl::send(tx, remove); }), pawl::StoreError)
+        << "a ride refers to its user";
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "apps/rides/stripe.hpp"
 
+#include <pawl/log.hpp>
+
 #include "apps/rides/crypto.hpp"
 
 #include <boost/json/parse.hpp>
@@ -40,6 +42,7 @@ std::string text_at(const boost::json::value& value, std::string_view name) {
 struct StripeError {
     std::string type;
     std::string code;
+    std::string decline_code;  // For card_error: what the card's bank said.
     std::string message;
 };
 
@@ -54,27 +57,45 @@ Answer read(const Answered& answered) {
     if (error || !body.is_object()) return {};
     Answer answer{text_at(body, "id"), {}};
     if (const auto* e = body.as_object().if_contains("error"))
-        answer.error = {text_at(*e, "type"), text_at(*e, "code"), text_at(*e, "message")};
+        answer.error = {
+            text_at(*e, "type"),
+            text_at(*e, "code"),
+            text_at(*e, "decline_code"),
+            text_at(*e, "message")};
     return answer;
+}
+
+// For operators: "429 invalid_request_error rate_limit (request req_1): Too many requests."
+// Stripe's dashboard and support find a request by its id.
+std::string text_of(const Answered& answered, const StripeError& error) {
+    std::string text = std::to_string(answered.status);
+    for (const auto* word : {&error.type, &error.code, &error.decline_code})
+        if (!word->empty()) text += ' ' + *word;
+    if (const auto id = answered.header("Request-Id"))
+        text += " (request " + std::string{*id} + ")";
+    return error.message.empty() ? text : text + ": " + error.message;
 }
 
 // Classifies every answer but a success and a refusal of the order itself. Stripe stores the first
 // answer under a key, also a 500: a repeat of that never changes (F8). A load balancer or proxy
 // between us and Stripe may answer, too, which proves nothing: only an error in Stripe's own form
-// comes from Stripe.
+// comes from Stripe. What its types lead to:
+//   card_error             Declined, see outcome_of()
+//   api_error              InDoubt, and Stuck if it is repeated from the key's memory
+//   idempotency_error      409, another request with the key runs: InDoubt; 400, another request
+//                          had the key: Stuck
+//   invalid_request_error  401 or 403 (the API key), 429 (the limit): Retry; else Stuck
 template <class Outcome>
-Outcome trouble(const Answered& answered, const Answer& answer) {
+Outcome trouble(const Answered& answered, const StripeError& error) {
     const bool replayed = answered.header("Idempotent-Replayed").value_or("") == "true";
     const int status = answered.status;
-    if (status >= 500 && replayed)
-        return Stuck{"the provider repeats a stored error, status " + std::to_string(status)};
-    const auto said = "the provider said " + std::to_string(status) + " " + answer.error.message;
-    if (status == 429 || status == 401 || status == 403) return Retry{said};
+    const auto said = text_of(answered, error);
+    if (status >= 500 && replayed) return Stuck{"the provider repeats a stored error: " + said};
     const bool passing = status == 408 || status == 409 || status == 425;
-    if (status < 400 || status >= 500 || passing || answer.error.type.empty()) return InDoubt{said};
-    return Stuck{
-        "the provider refused the request, status " + std::to_string(status) + ": " +
-        answer.error.type + " " + answer.error.code + " " + answer.error.message};
+    if (status < 400 || status >= 500 || passing || error.type.empty())
+        return InDoubt{"the provider said " + said};
+    if (status == 429 || status == 401 || status == 403) return Retry{"the provider said " + said};
+    return Stuck{"the provider refused the request: " + said};
 }
 
 // `refuses`: whether an answer is the provider's final refusal of this order.
@@ -90,9 +111,32 @@ pawl::Outcome<Done, Refusal> outcome_of(const ClientResult& end, Refuses refuses
         if (answer.id.empty()) return InDoubt{"an answer without an id"};
         return Done{std::move(answer.id)};
     }
-    if (refuses(answered.status, answer.error))
-        return Refusal{std::move(answer.error.code), std::move(answer.error.message)};
-    return trouble<pawl::Outcome<Done, Refusal>>(answered, answer);
+    if (!refuses(answered.status, answer.error))
+        return trouble<pawl::Outcome<Done, Refusal>>(answered, answer.error);
+    return Refusal{std::move(answer.error.code), std::move(answer.error.message)};
+}
+
+// The rider is shown the message only: a decline code such as stolen_card is for the operator.
+template <class Done>
+pawl::Outcome<Done, Declined> card_outcome(const ClientResult& end) {
+    return outcome_of<Done, Declined>(end, [&](int, const StripeError& error) {
+        if (error.type != "card_error") return false;
+        const auto id = std::get<Answered>(end).header("Request-Id").value_or("");
+        pawl::log::info(
+            "card_declined",
+            {{"code", error.code},
+             {"decline_code", error.decline_code},
+             {"request", std::string{id}}}
+        );
+        return true;
+    });
+}
+
+std::string customer_form(const CustomerOrder& order) {
+    std::string form;
+    add(form, "email", order.email);
+    if (order.source) add(form, "source", *order.source);
+    return form;
 }
 
 std::string charge_form(const ChargeOrder& order) {
@@ -102,12 +146,6 @@ std::string charge_form(const ChargeOrder& order) {
     add(form, "customer", order.customer);
     add(form, "description", order.description);
     return form;
-}
-
-pawl::Outcome<Charge, Declined> charge_outcome(const ClientResult& end) {
-    return outcome_of<Charge, Declined>(end, [](int status, const StripeError& error) {
-        return status == 402 && !error.type.empty();
-    });
 }
 
 // 48 bits of a hash of the API key: they distinguish two keys and reveal neither.
@@ -136,17 +174,30 @@ Stripe::Stripe(Where where, int connections_max)
     : target_{target_of(where)},
       client_{
           {.url = where.url,
-           .headers = {{"Authorization", "Bearer " + where.api_key}},
+           .headers =
+               {{"Authorization", "Bearer " + where.api_key}, {"Stripe-Version", where.version}},
            .timeout = timeout,
            .breaker_failures = 0,
            .connections_max = connections_max}} {}
 
+pawl::Outcome<Customer, Declined> Stripe::make_customer(
+    pawl::Call& call, const CustomerOrder& order
+) {
+    call.assert_open();
+    auto form = customer_form(order);
+    const auto key = pawl::entity_key("rider", sha256(form).substr(0, 32), "customer");
+    return card_outcome<Customer>(
+        client_.perform(post_of("/v1/customers", std::move(form)), key, call.stop())
+    );
+}
+
 pawl::Outcome<Charge, Declined> Stripe::charge(pawl::KeyedCall& call, const ChargeOrder& order) {
-    return charge_outcome(client_.perform(call, post_of("/v1/charges", charge_form(order))));
+    return card_outcome<Charge>(client_.perform(call, post_of("/v1/charges", charge_form(order))));
 }
 
 pawl::Outcome<Charge, Declined> Stripe::charge_once(pawl::Call& call, const ChargeOrder& order) {
-    return charge_outcome(client_.send_once(call, post_of("/v1/charges", charge_form(order))));
+    return card_outcome<Charge>(client_.send_once(call, post_of("/v1/charges", charge_form(order)))
+    );
 }
 
 namespace {

@@ -7,10 +7,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rides {
 
+struct Customer {
+    std::string id;
+};
 struct Charge {
     std::string id;
 };
@@ -26,6 +30,12 @@ struct RefundRefused {
     std::string message;
 };
 
+// A customer's data, taken only from a recovery point, too.
+struct CustomerOrder {
+    std::string email;
+    // The payment source to attach, a token of Stripe: "tok_visa". nullopt: none.
+    std::optional<std::string> source{};
+};
 // A charge's data, taken only from a recovery point: each repeat must be the same to the byte.
 struct ChargeOrder {
     std::int64_t amount{};
@@ -62,18 +72,24 @@ struct ChargeQuery {
 class Stripe {
 public:
     static constexpr std::chrono::seconds timeout{25};  // Time limit of a call.
+    // The API version that the requests and the reading of the answers were tested with.
+    static constexpr std::string_view tested_version{"2026-08-26.dahlia"};
     struct Where {
         std::string url;
         std::string api_key;
         // Stripe's name of the account. Without it, a hash of the API key identifies the account,
         // and another key of the same account counts as another account.
         std::string account{};
+        std::string version{tested_version};
     };
     Stripe(Where where, int connections_max);
 
     // URL and account, never the API key.
     const std::string& target() const { return target_; }
 
+    // Its key is a hash of the order, so that two requests which ask for the same customer at once,
+    // or in another order after a restore, get the same one. A second customer would cost nothing.
+    pawl::Outcome<Customer, Declined> make_customer(pawl::Call& call, const CustomerOrder& order);
     pawl::Outcome<Charge, Declined> charge(pawl::KeyedCall& call, const ChargeOrder& order);
     // Without a key: a repeat would be a second charge, so it has a connection of its own and is
     // never sent again.

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,8 +16,9 @@ namespace {
 
 using pawl::testing::FakeCall, pawl::testing::result;
 
-std::string verdict(const pawl::Outcome<Charge, Declined>& outcome) {
-    if (result<Charge>(outcome) != nullptr) return "charge";
+template <class Done>
+std::string verdict(const pawl::Outcome<Done, Declined>& outcome) {
+    if (result<Done>(outcome) != nullptr) return "done";
     if (result<Declined>(outcome) != nullptr) return "declined";
     if (result<pawl::Retry>(outcome) != nullptr) return "retry";
     if (result<pawl::InDoubt>(outcome) != nullptr) return "in doubt";
@@ -35,28 +37,36 @@ TEST(StripeVerdict, follows_the_table) {
         R"({"error":{"type":"invalid_request_error","code":"x","message":"No."}})";
     const std::string card =
         R"({"error":{"type":"card_error","code":"card_declined","message":"No."}})";
+    const std::string key = R"({"error":{"type":"idempotency_error","message":"No."}})";
+    const std::string api = R"({"error":{"type":"api_error","message":"No."}})";
     const std::string page = "<html>from a load balancer</html>";
     const std::vector<Case> cases{
-        {200, R"({"id":"ch_1"})", false, "charge"},
-        {200, R"({"id":"ch_1"})", true, "charge"},
+        {200, R"({"id":"ch_1"})", false, "done"},
+        {200, R"({"id":"ch_1"})", true, "done"},
         {200, page, false, "in doubt"},
         {202, R"({"id":"ch_1"})", false, "in doubt"},
         {302, page, false, "in doubt"},
         {400, error, false, "stuck"},
         {400, page, false, "in doubt"},
+        {400, key, false, "stuck"},
         {401, error, false, "retry"},
+        {401, page, false, "in doubt"},
         {402, card, false, "declined"},
+        {402, card, true, "declined"},
+        {402, error, false, "stuck"},
         {402, page, false, "in doubt"},
         {403, error, false, "retry"},
+        {403, page, false, "in doubt"},
         {404, error, false, "stuck"},
         {404, page, false, "in doubt"},
         {408, page, false, "in doubt"},
         {408, error, false, "in doubt"},
-        {409, error, false, "in doubt"},
+        {409, key, false, "in doubt"},
         {425, error, false, "in doubt"},
         {429, error, false, "retry"},
-        {500, error, false, "in doubt"},
-        {500, error, true, "stuck"},
+        {429, page, false, "in doubt"},
+        {500, api, false, "in doubt"},
+        {500, api, true, "stuck"},
         {502, page, false, "in doubt"},
         {503, page, false, "in doubt"},
     };
@@ -76,11 +86,80 @@ TEST(StripeVerdict, follows_the_table) {
         next = {.status = c.status, .body = c.body};
         if (c.replayed) next.headers.push_back({"Idempotent-Replayed", "true"});
         FakeCall call{"key"};
-        EXPECT_EQ(
-            verdict(stripe.charge(call.keyed(), {2000, "usd", "cus_jane", "A ride"})), c.verdict
-        ) << c.status
-          << " " << c.body;
+        const auto shown = std::to_string(c.status) + " " + c.body;
+        const ChargeOrder order{2000, "usd", "cus_jane", "A ride"};
+        EXPECT_EQ(verdict(stripe.charge(call.keyed(), order)), c.verdict) << shown;
+        EXPECT_EQ(verdict(stripe.charge_once(call.plain(), order)), c.verdict) << shown;
+        EXPECT_EQ(verdict(stripe.make_customer(call.plain(), {"j@x.y"})), c.verdict) << shown;
     }
+}
+
+// Answers each request with an error, and keeps the last one.
+class Refusing {
+public:
+    Refusing() { listener_.start(); }
+    std::string url() const { return "http://127.0.0.1:" + std::to_string(listener_.port()); }
+    std::string header(const char* name) const {
+        return std::string{last_.head.header(name).value_or("")};
+    }
+    const std::string& body() const { return last_.body; }
+
+private:
+    pawl::http::Request last_;
+    pawl::http::Listener listener_{
+        {.listen = "127.0.0.1:0"},
+        {.on_head = pawl::http::Listener::accept_all(
+             [this](const pawl::http::Request& request, pawl::http::Responder respond) {
+                 last_ = request;
+                 respond(
+                     {.status = 400,
+                      .headers = {{"Request-Id", "req_7"}},
+                      .body = R"({"error":{"type":"invalid_request_error","message":"No.",)"
+                              R"("code":"resource_missing"}})"}
+                 );
+             }
+         ),
+         .on_error = [](int status,
+                        std::string_view) { return pawl::http::Reply{.status = status}; },
+         .date = [] { return std::string{"now"}; }}};
+};
+
+TEST(StripeRequest, has_the_pinned_version_and_an_error_says_what_stripe_said) {
+    Refusing server;
+    FakeCall call{"key"};
+
+    const auto end = Stripe{{server.url(), "sk_test"}, 16}.make_customer(call.plain(), {"j@x.y"});
+
+    EXPECT_EQ(server.header("Stripe-Version"), Stripe::tested_version);
+    EXPECT_EQ(server.header("Authorization"), "Bearer sk_test");
+    ASSERT_NE(result<pawl::Stuck>(end), nullptr);
+    EXPECT_EQ(
+        result<pawl::Stuck>(end)->why,
+        "the provider refused the request: 400 invalid_request_error resource_missing "
+        "(request req_7): No."
+    );
+    Stripe::Where other{server.url(), "sk_test"};
+    other.version = "2020-08-27";
+    (void)Stripe{other, 16}.make_customer(call.plain(), {"j@x.y"});
+    EXPECT_EQ(server.header("Stripe-Version"), "2020-08-27");
+}
+
+TEST(StripeRequest, the_key_of_a_customer_depends_on_its_order_and_not_on_the_request) {
+    Refusing server;
+    Stripe stripe{{server.url(), "sk_test"}, 16};
+    const auto key_of = [&](const CustomerOrder& order, const char* call_key) {
+        FakeCall call{call_key};
+        (void)stripe.make_customer(call.plain(), order);
+        return server.header("Idempotency-Key");
+    };
+    const auto first = key_of({"jane@example.com", "tok_visa"}, "a");
+
+    EXPECT_EQ(server.body(), "email=jane%40example.com&source=tok_visa");
+    EXPECT_EQ(first, key_of({"jane@example.com", "tok_visa"}, "b"));
+    EXPECT_NE(first, key_of({"joe@example.com", "tok_visa"}, "a"));
+    EXPECT_NE(first, key_of({"jane@example.com", "tok_other"}, "a"));
+    EXPECT_NE(first, key_of({"jane@example.com", std::nullopt}, "a"));
+    EXPECT_EQ(server.body(), "email=jane%40example.com");
 }
 
 // Issue 16, number 20.

@@ -17,7 +17,7 @@ CALL_LIMIT_S = 60   # Stripe's client waits 25 s for an answer.
 
 def rider(customer):
     """A rider whose customer's name selects the provider's behaviour (apps/standins/provider.hpp)."""
-    return ['--rider', f'test_rider {customer}@example.com']
+    return ['--rider', f'test_rider {customer}@example.com cus_{customer}']
 
 
 def first_final(world, limit_s=None):

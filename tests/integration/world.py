@@ -26,6 +26,11 @@ def case_name():
     return re.sub(r'[^a-z0-9.]+', '-', threading.current_thread().name.lower()).strip('-')[:100]
 
 
+# Customers of the test riders, as in a tokens file: most cases are about the charge alone. Every other rider's customer is made
+# by the stand-in at its first ride (customer_cases.py).
+RIDERS = ['--rider', 'test_jane jane@example.com cus_jane', '--rider', 'test_joe joe@example.com cus_joe']
+
+
 class NotSo(AssertionError):
     """A failed check of a case."""
 
@@ -139,6 +144,7 @@ class World:
         self.environment = {}   # For the server.
         self.wrapper = []   # The command that runs it: strace and its options.
         self.cluster = cluster   # The case's own PostgreSQL, or the run's.
+        self.riders = RIDERS   # Of the server; [] for a case on riders that Stripe does not know.
         self.store = STORES[self.database](self)
         self.queue = queue(self) if callable(queue) else QUEUES[queue](self)
         self.server_url = None   # The server's database URL, if not url.
@@ -187,7 +193,7 @@ class World:
                 '--stripe-url', f'http://127.0.0.1:{self.stripe}',
                 *([] if '--smtp-url' in self.options else ['--smtp-url', f'smtp://127.0.0.1:{self.smtp}']),
                 *([] if '--settle-after-s' in self.options else ['--settle-after-s', '0']),   # The cases do not wait for 30 s.
-                *self.queue.options, *self.options, *more]
+                *([] if '--tokens' in self.options else self.riders), *self.queue.options, *self.options, *more]
 
     def start_server(self, *more, fault=None, fault_log=None, wait=True):
         """Starts the server; with wait, returns whether it answers (a planted fault may kill it first)."""

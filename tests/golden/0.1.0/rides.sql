@@ -45,6 +45,11 @@ FROM rides
 WHERE idempotency_key_id = $1
   AND user_id = $2;
 
+-- name: find_rider_of_customer   ($1 stripe customer)
+SELECT email
+FROM users
+WHERE stripe_customer_id = $1;
+
 -- name: find_state_for_refund   ($1 ride, $2 tenant, $3 email of the caller)
 -- Returns a row only if the ride belongs to the tenant and the caller is its rider or support.
 SELECT r.state
@@ -73,13 +78,20 @@ INSERT INTO rides (created_at, idempotency_key_id, origin_lat, origin_lon, targe
 VALUES ($1, $2, $3, $4, $5, $6, 'booking', $7, $8, $9, $10)
 RETURNING id;
 
--- name: insert_user   ($1 email, $2 stripe customer)
+-- name: insert_user   ($1 email, $2 stripe customer or NULL)
 -- ON CONFLICT names no index: the second of two concurrent inserts may conflict in either unique index, and ON CONFLICT (email)
 -- would fail if the conflict is on the customer. Each address has its own customer.
 INSERT INTO users (email, stripe_customer_id)
 VALUES ($1, $2)
 ON CONFLICT DO NOTHING
 RETURNING id;
+
+-- name: keep_customer   ($1 user, $2 customer that Stripe made)
+-- The first customer stays. Returns the stored one.
+UPDATE users
+SET stripe_customer_id = COALESCE(stripe_customer_id, $2)
+WHERE id = $1
+RETURNING stripe_customer_id;
 
 -- name: list_charged_rides   ($1 since, $2 until, $3 above this id, $4 limit)
 SELECT id, stripe_charge_id, amount, currency
@@ -104,6 +116,9 @@ LIMIT $3;
 UPDATE rides
 SET stripe_charge_id = $2, state = 'booked'
 WHERE id = $1;
+
+-- name: set_customer   ($1 email, $2 stripe customer)
+UPDATE users SET stripe_customer_id = $2 WHERE email = $1;
 
 -- name: set_refund   ($1 ride, $2 refund)
 UPDATE rides
