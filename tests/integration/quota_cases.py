@@ -10,7 +10,7 @@ from kill_cases import QUICK
 from world import World, check, check_equal
 
 SLOW = float(os.environ.get('PAWL_TEST_SLOWNESS', '1'))
-FLOODER = ['--rider', 'test_flood flood@example.com flooders']
+FLOODER = ['--rider', 'test_flood flood@example.com flooders cus_flood']
 
 
 def refused(answer):
