@@ -5,7 +5,7 @@ if(PAWL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     # Paths are relative to the checkout, so that a second checkout of the same commit uses the
     # first one's cache.
     set(CMAKE_CXX_COMPILER_LAUNCHER
-        ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${PAWL_CCACHE})
+        ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${PAWL_CCACHE})
 endif()
 find_program(PAWL_MOLD mold)
 if(PAWL_MOLD)
@@ -15,7 +15,7 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 # Options of all our own targets. Warnings are errors only in presets that ask for it.
 add_library(pawl_options INTERFACE)
-target_include_directories(pawl_options INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR})
+target_include_directories(pawl_options INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
 target_compile_definitions(pawl_options INTERFACE
     BOOST_ASIO_NO_DEPRECATED BOOST_ALL_NO_LIB $<$<BOOL:${PAWL_FAULTS}>:PAWL_FAULTS=1>)
 if(PAWL_WARNINGS)
@@ -40,8 +40,8 @@ endif()
 # A copy of such a file with planted faults takes its place in a test program (tests/simulation/planted.cmake), so it can have no
 # neighbours where tests are built.
 set(pawl_planted_files "")
-if(PAWL_TESTS AND EXISTS ${CMAKE_SOURCE_DIR}/tests/simulation/planted_faults.txt)
-    file(STRINGS ${CMAKE_SOURCE_DIR}/tests/simulation/planted_faults.txt pawl_planted_files REGEX "^@ ")
+if(PAWL_TESTS AND EXISTS ${PROJECT_SOURCE_DIR}/tests/simulation/planted_faults.txt)
+    file(STRINGS ${PROJECT_SOURCE_DIR}/tests/simulation/planted_faults.txt pawl_planted_files REGEX "^@ ")
 endif()
 list(TRANSFORM pawl_planted_files REPLACE "^@ [a-z_]+ " "")
 
@@ -52,7 +52,7 @@ function(pawl_batch sources name)
     set(group "")
     foreach(source ${${sources}})
         cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE OUTPUT_VARIABLE path)
-        cmake_path(RELATIVE_PATH path BASE_DIRECTORY ${CMAKE_SOURCE_DIR})
+        cmake_path(RELATIVE_PATH path BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
         if(path MATCHES "\\.cpp$" AND NOT path IN_LIST pawl_planted_files)
             list(APPEND group ${path})
         else()
@@ -89,7 +89,8 @@ function(pawl_library name)
     add_library(pawl_${name} STATIC ${ARG_SOURCES})
     add_library(pawl::${name} ALIAS pawl_${name})
     target_link_libraries(pawl_${name} PUBLIC ${ARG_PUBLIC} PRIVATE pawl_options ${ARG_PRIVATE})
-    target_include_directories(pawl_${name} INTERFACE ${CMAKE_SOURCE_DIR}/include)
+    target_include_directories(pawl_${name} INTERFACE ${PROJECT_SOURCE_DIR}/include)
+    target_compile_features(pawl_${name} INTERFACE cxx_std_20)
 endfunction()
 
 # pawl_program(rides SOURCES main.cpp LIBRARIES pawl::http)  -> bin/rides
@@ -133,20 +134,4 @@ function(pawl_sharded_test name program shards)
         set_tests_properties(${name}_${shard} PROPERTIES LABELS conformance TIMEOUT 900 COST 1000
             ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
     endforeach()
-endfunction()
-
-# pawl_embed_sql(target OUT sql.hpp NAMESPACE a::b FILES x.sql y.sql)
-# Generates <build>/generated/<OUT>, which the target and its tests may include by that path.
-function(pawl_embed_sql target)
-    cmake_parse_arguments(ARG "" "OUT;NAMESPACE" "FILES" ${ARGN})
-    set(out ${CMAKE_BINARY_DIR}/generated/${ARG_OUT})
-    list(TRANSFORM ARG_FILES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-    add_custom_command(
-        OUTPUT ${out}
-        COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/embed_sql --namespace ${ARG_NAMESPACE} --out ${out}
-                ${ARG_FILES}
-        DEPENDS ${ARG_FILES} ${CMAKE_SOURCE_DIR}/tools/embed_sql
-        VERBATIM)
-    target_sources(${target} PRIVATE ${out})
-    target_include_directories(${target} PUBLIC ${CMAKE_BINARY_DIR}/generated)
 endfunction()

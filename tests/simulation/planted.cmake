@@ -8,10 +8,10 @@ list(REMOVE_DUPLICATES originals)
 set(copies ${originals})
 list(TRANSFORM copies REPLACE "/" "_")
 list(TRANSFORM copies PREPEND ${planted}/)
-list(TRANSFORM originals PREPEND ${CMAKE_SOURCE_DIR}/)
+list(TRANSFORM originals PREPEND ${PROJECT_SOURCE_DIR}/)
 add_custom_command(
     OUTPUT ${copies} ${planted}/planted_names.hpp
-    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/plant_faults --root ${CMAKE_SOURCE_DIR} --faults ${faults} --out ${planted}
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/plant_faults --root ${PROJECT_SOURCE_DIR} --faults ${faults} --out ${planted}
     DEPENDS ${originals} ${faults} ${CMAKE_CURRENT_SOURCE_DIR}/plant_faults
     VERBATIM)
 add_library(pawl_planted OBJECT ${copies} ${planted}/planted_names.hpp)
