@@ -1,6 +1,7 @@
-# What a user of Pawl links to: pawl::pawl, pawl::http, ... They stand for the libraries of src, whose division may change.
+# What a user of Pawl links to: pawl::pawl, pawl::http, ... In this source tree they stand for the libraries of src. An installed Pawl
+# has one archive for each, of the same objects, so that the division into libraries may change.
 
-# pawl_component(http PARTS listener http_server NEEDS pawl)  -> pawl::http
+# pawl_component(http PARTS listener http_server NEEDS pawl)  -> pawl::http; and if PAWL_INSTALL is on, libpawl_http.a
 function(pawl_component name)
     cmake_parse_arguments(ARG "" "" "PARTS;NEEDS" ${ARGN})
     list(TRANSFORM ARG_PARTS PREPEND pawl_)
@@ -8,6 +9,34 @@ function(pawl_component name)
     add_library(pawl_component_${name} INTERFACE)
     add_library(pawl::${name} ALIAS pawl_component_${name})
     target_link_libraries(pawl_component_${name} INTERFACE ${ARG_PARTS} ${needs})
+    if(PAWL_INSTALL)
+        list(TRANSFORM ARG_NEEDS PREPEND pawl_archive_)
+        pawl_archive("${name}" "${ARG_PARTS}" "${ARG_NEEDS}")
+    endif()
+endfunction()
+
+# The libraries of others that the parts use: a program that links to the archive links to them, too.
+function(pawl_archive name parts needs)
+    set_property(GLOBAL APPEND PROPERTY pawl_archives ${name})
+    if(NOT parts)
+        add_library(pawl_archive_${name} INTERFACE)
+        target_link_libraries(pawl_archive_${name} INTERFACE ${needs})
+    else()
+        set(foreign "")
+        foreach(part ${parts})
+            get_target_property(its ${part} pawl_foreign)
+            list(APPEND foreign ${its})
+        endforeach()
+        list(REMOVE_DUPLICATES foreign)
+        list(TRANSFORM parts REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
+        add_library(pawl_archive_${name} STATIC ${parts})
+        target_link_libraries(pawl_archive_${name} PUBLIC ${needs} PRIVATE ${foreign})
+        string(REPLACE "pawl_pawl" "pawl" file pawl_${name})
+        set_target_properties(pawl_archive_${name} PROPERTIES
+            OUTPUT_NAME ${file} LINKER_LANGUAGE CXX ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/archives)
+        set_property(GLOBAL PROPERTY pawl_foreign_${name} ${foreign})
+    endif()
+    set_target_properties(pawl_archive_${name} PROPERTIES EXPORT_NAME ${name})
 endfunction()
 
 set(outside "")
@@ -22,7 +51,7 @@ target_link_libraries(pawl_component_pawl INTERFACE Boost::headers)  # The publi
 pawl_component(http PARTS listener http_date http_server NEEDS pawl)
 pawl_component(client PARTS transfer retrying_client outbox NEEDS http)
 pawl_component(command_line PARTS cli NEEDS pawl)
-# The queues in Redis and Kafka are in pawl::pawl, as a program chooses its queue when it starts. These two say that a build has them.
+# The queues in Redis and Kafka are in libpawl.a, as a program chooses its queue when it starts. These two say that a build has them.
 if(PAWL_REDIS)
     pawl_component(redis NEEDS pawl)
 endif()

@@ -91,6 +91,9 @@ function(pawl_library name)
     target_link_libraries(pawl_${name} PUBLIC ${ARG_PUBLIC} PRIVATE pawl_options ${ARG_PRIVATE})
     target_include_directories(pawl_${name} INTERFACE ${PROJECT_SOURCE_DIR}/include)
     target_compile_features(pawl_${name} INTERFACE cxx_std_20)
+    set(foreign ${ARG_PUBLIC} ${ARG_PRIVATE})
+    list(FILTER foreign EXCLUDE REGEX "pawl")
+    set_target_properties(pawl_${name} PROPERTIES pawl_foreign "${foreign}")  # For the archives of cmake/components.cmake.
 endfunction()
 
 # pawl_program(rides SOURCES main.cpp LIBRARIES pawl::http)  -> bin/rides
