@@ -183,11 +183,10 @@ Stripe::Stripe(Where where, int connections_max)
 pawl::Outcome<Customer, Declined> Stripe::make_customer(
     pawl::Call& call, const CustomerOrder& order
 ) {
-    call.assert_open();
     auto form = customer_form(order);
     const auto key = pawl::entity_key("rider", sha256(form).substr(0, 32), "customer");
     return card_outcome<Customer>(
-        client_.perform(post_of("/v1/customers", std::move(form)), key, call.stop())
+        client_.perform(call, post_of("/v1/customers", std::move(form)), key)
     );
 }
 

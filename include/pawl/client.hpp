@@ -147,7 +147,8 @@ public:
     // In a foreign call or a job: one try under the call's key, which ends with the call's stop.
     // pawl::outcome() makes the call's Outcome of it.
     ClientResult perform(const KeyedCall& call, const ClientRequest& request);
-    // The same without a key.
+    // The same under a key of one's own, and without a key.
+    ClientResult perform(const Call& call, const ClientRequest& request, const ClientKey& key);
     ClientResult send_once(const Call& call, const ClientRequest& request);
 
     // Blocks until the end; a requested stop ends it at once.

@@ -212,6 +212,11 @@ ClientResult Client::perform(const KeyedCall& call, const ClientRequest& request
     return impl_->retrying.try_once(impl_->outgoing(request, &call.key().text), call.stop());
 }
 
+ClientResult Client::perform(const Call& call, const ClientRequest& request, const ClientKey& key) {
+    call.assert_open();
+    return impl_->retrying.try_once(impl_->outgoing(request, &key.text()), call.stop());
+}
+
 ClientResult Client::send_once(const Call& call, const ClientRequest& request) {
     call.assert_open();
     return impl_->retrying.try_once(impl_->outgoing(request, nullptr), call.stop());

@@ -114,10 +114,14 @@ TEST(Client, under_a_call_tries_each_request_once) {
 
     const auto lost = client.send_once(call.plain(), {.target = "/"});
     const auto not_sent = client.perform(call.keyed(), {.target = "http://127.0.0.1:1/"});
+    const auto lost_too =
+        client.perform(call.plain(), {.target = "/"}, ClientKey::saved("kept-by-us"));
 
     EXPECT_TRUE(std::get<GaveUp>(lost).in_doubt);
     EXPECT_EQ(std::get<GaveUp>(lost).why.substr(0, 6), "lost: ");
-    EXPECT_EQ(server.seen().size(), 1U);
+    EXPECT_TRUE(std::get<GaveUp>(lost_too).in_doubt);
+    ASSERT_EQ(server.seen().size(), 2U);
+    EXPECT_NE(server.seen()[1].find("\r\nIdempotency-Key: kept-by-us\r\n"), std::string::npos);
     EXPECT_FALSE(std::get<GaveUp>(not_sent).in_doubt);
     EXPECT_EQ(std::get<GaveUp>(not_sent).tries, 1);
 }

@@ -15,7 +15,7 @@ public:
     };
     pawl::Finish book(pawl::Tx& tx, const pawl::Started<Request>& at) {
         const auto seat = pawl::query_one<std::int64_t>(tx, seats::book_seat, at.request.guest);
-        return pawl::respond(201, std::to_string(seat));
+        return pawl::answer(201, std::to_string(seat));
     }
     using Flow = pawl::Steps<pawl::Atomic<&BookSeat::book>>;
 };
