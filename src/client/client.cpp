@@ -1,12 +1,12 @@
 #include <pawl/client.hpp>
 
 #include "src/base/clock.hpp"
+#include "src/base/in_transaction.hpp"
 #include "src/base/options.hpp"
 #include "src/base/random.hpp"
 #include "src/client/callbacks.hpp"
 #include "src/client/retrying.hpp"
 #include "src/core/assert.hpp"
-#include "src/engine/in_transaction.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -125,7 +125,7 @@ struct Client::Impl {
 
     // Every way to send begins here.
     http::OutgoingRequest outgoing(const ClientRequest& request, const std::string* key) const {
-        PAWL_ASSERT(!detail::in_transaction());
+        PAWL_ASSERT(!base::in_transaction());
         http::OutgoingRequest out;
         out.method = request.method;
         out.url = url_of(request.target);

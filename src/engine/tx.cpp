@@ -1,6 +1,7 @@
 #include <pawl/call.hpp>
 #include <pawl/tx.hpp>
 
+#include "src/base/in_transaction.hpp"
 #include "src/base/time_text.hpp"
 #include "src/core/assert.hpp"
 #include "src/engine/tx_factory.hpp"
@@ -9,19 +10,12 @@
 
 namespace pawl {
 
-namespace {
-
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): per thread (I20).
-thread_local int transactions_open = 0;
-
-}  // namespace
-
 Tx::Tx(detail::TxContext& context) : context_{context} {
-    ++transactions_open;
+    base::enter_transaction();
 }
 
 Tx::~Tx() {
-    --transactions_open;
+    base::leave_transaction();
 }
 
 detail::Session& Tx::session() {
@@ -29,7 +23,7 @@ detail::Session& Tx::session() {
 }
 
 Call::Call(std::stop_token stop) : stop_{std::move(stop)} {
-    PAWL_ASSERT(transactions_open == 0);
+    PAWL_ASSERT(!base::in_transaction());
 }
 
 Call::~Call() {
@@ -38,7 +32,7 @@ Call::~Call() {
 
 void Call::assert_open() const {
     PAWL_ASSERT(open_);
-    PAWL_ASSERT(transactions_open == 0);
+    PAWL_ASSERT(!base::in_transaction());
 }
 
 Isolation Tx::isolation() const {
@@ -46,10 +40,6 @@ Isolation Tx::isolation() const {
 }
 
 namespace detail {
-
-bool in_transaction() {
-    return transactions_open > 0;
-}
 
 void throw_row_count(std::string_view statement, std::size_t rows) {
     throw StoreError{

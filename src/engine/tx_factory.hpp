@@ -5,7 +5,6 @@
 #include <pawl/tx.hpp>
 
 #include "src/base/random.hpp"
-#include "src/engine/in_transaction.hpp"
 #include "src/engine/staging.hpp"
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 
 #include <pawl/error.hpp>
 
+#include "src/base/in_transaction.hpp"
 #include "src/base/random.hpp"
-#include "src/engine/tx_factory.hpp"
 #include "src/locks/names.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ constexpr milliseconds wait_max = std::chrono::hours{24} * 365;
 void check(std::string_view name, const LeaseOptions& options) {
     check_name("lease", name);
     if (auto why = options.problem()) throw std::invalid_argument{"LeaseOptions: " + *why};
-    if (detail::in_transaction())
+    if (base::in_transaction())
         throw std::logic_error{
             "pawl: the lease '" + std::string{name} +
             "' is acquired within a transaction, which would wait for it: acquire it before, "
@@ -132,7 +132,7 @@ bool LeaseTable::release(Held& held) noexcept {
     const auto was_held = renewer_.released(held);
     if (!was_held) return false;
     // The store would wait for this transaction, and the transaction for the store.
-    if (detail::in_transaction()) return false;
+    if (base::in_transaction()) return false;
     return release(held.name, held.holder) && *was_held;
 }
 

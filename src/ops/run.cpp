@@ -1,9 +1,9 @@
 #include "src/ops/run.hpp"
 
 #include "src/base/blocking_wait.hpp"
+#include "src/base/in_transaction.hpp"
 #include "src/core/assert.hpp"
 #include "src/core/key_text.hpp"
-#include "src/engine/in_transaction.hpp"
 #include "src/json/hash.hpp"
 #include "src/ops/service_impl.hpp"
 
@@ -95,7 +95,7 @@ RunResult Service::run_erased(
     std::string_view key,
     CheckedRequest request
 ) {
-    PAWL_ASSERT(!detail::in_transaction());
+    PAWL_ASSERT(!base::in_transaction());
     std::promise<RunResult> ended;
     start_erased(operation, principal, key, std::move(request), [&](RunResult result) {
         ended.set_value(std::move(result));

@@ -79,7 +79,7 @@ private:
         return outcome;
     }
 
-    // Whoever asks once more gets the same answer.
+    // A client that asks once more gets the same answer.
     void check_repeat(const RunResult& end) {
         const auto* answer = std::get_if<RunAnswer>(&end);
         if (answer == nullptr) return;

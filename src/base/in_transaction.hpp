@@ -1,8 +1,12 @@
 #pragma once
 
-namespace pawl::detail {
+namespace pawl::base {
 
 // Whether this thread is in a transaction, and so must not call or wait for anything outside (I20).
 bool in_transaction();
 
-}  // namespace pawl::detail
+// For its Tx alone.
+void enter_transaction();
+void leave_transaction();
+
+}  // namespace pawl::base
