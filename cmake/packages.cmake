@@ -9,6 +9,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/strip_archives.cmake)
+set(CPACK_POST_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/repack.cmake)
 
 # The packages of the headers and libraries that a program with Pawl is compiled and linked with.
 set(development libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libcurl4-openssl-dev libsqlite3-dev libpq-dev libssl-dev

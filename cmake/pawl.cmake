@@ -3,9 +3,12 @@
 find_program(PAWL_CCACHE ccache)
 if(PAWL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     # Paths are relative to the checkout, so that a second checkout of the same commit uses the
-    # first one's cache.
-    set(CMAKE_CXX_COMPILER_LAUNCHER
-        ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${PAWL_CCACHE})
+    # first one's cache. Not in packages: there the bytes would depend on the use of ccache.
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${PAWL_CCACHE})
+    if(NOT PAWL_PACKAGES)
+        list(PREPEND CMAKE_CXX_COMPILER_LAUNCHER
+            ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1)
+    endif()
 endif()
 find_program(PAWL_MOLD mold)
 if(PAWL_MOLD)

@@ -1,0 +1,21 @@
+# CPack runs this on the finished packages. Its folders have the modes of the umask, and the md5sums of its -dbgsym packages name the
+# build folder, where `dpkg --verify` finds nothing.
+find_program(dpkg_deb dpkg-deb REQUIRED)
+set(everybody OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
+set(folder ${CPACK_TEMPORARY_DIRECTORY}/repacked)
+foreach(package ${CPACK_PACKAGE_FILES})
+    file(REMOVE_RECURSE ${folder})
+    execute_process(COMMAND ${dpkg_deb} --raw-extract ${package} ${folder} COMMAND_ERROR_IS_FATAL ANY)
+    file(CHMOD_RECURSE ${folder} DIRECTORY_PERMISSIONS ${everybody} OWNER_EXECUTE GROUP_EXECUTE WORLD_EXECUTE)
+    file(GLOB_RECURSE symbols ${folder}/*.debug)
+    if(symbols)
+        file(CHMOD ${symbols} FILE_PERMISSIONS ${everybody})
+    endif()
+    file(READ ${folder}/DEBIAN/md5sums sums)
+    string(REGEX REPLACE "  /[^\n]*-dbgsym/" "  " sums "${sums}")
+    file(WRITE ${folder}/DEBIAN/md5sums "${sums}")
+    file(CHMOD ${folder}/DEBIAN/md5sums FILE_PERMISSIONS ${everybody})
+    execute_process(COMMAND ${dpkg_deb} --root-owner-group -Zxz --build ${folder} ${package}
+        OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
+file(REMOVE_RECURSE ${folder})
