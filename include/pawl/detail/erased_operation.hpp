@@ -90,9 +90,9 @@ struct ErasedOperation {
     // Old name of a point, and its current step.
     std::vector<std::pair<std::string_view, std::size_t>> renamed;
     std::vector<std::string_view> dropped;
-    std::vector<std::string_view> headers;  // Those that the request asks for.
+    std::vector<std::string_view> headers;   // Those that the request asks for.
     std::vector<FieldSchema> (*schema)(){};  // Of the request, for its description.
-    std::shared_ptr<void> op;               // Shared by all running attempts.
+    std::shared_ptr<void> op;                // Shared by all running attempts.
 
     // Builds the request from its fields and checks problem().
     std::variant<ErasedValue, DecodeProblem> (*request)(const RequestFields&){};
@@ -429,8 +429,10 @@ ErasedOperation erase_operation(std::shared_ptr<Op> op) {
     fill_settings<Op>(form);
     fill_steps<Op>(form, static_cast<const typename Op::Flow::All*>(nullptr));
     form.request = &request_of<Request>;
-    form.headers = header_names<Request>();
-    form.schema = &request_schema<Request>;
+    if constexpr (Record<Request>) {  // Otherwise request_of() explains what is wrong.
+        form.headers = header_names<Request>();
+        form.schema = &request_schema<Request>;
+    }
     fill_before_key<Op>(form);
     form.encode_request = [](const void* request) { return encode(as<Request>(request)); };
     form.decode_request = &decode_as<Request>;
