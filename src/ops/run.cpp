@@ -55,9 +55,7 @@ void ops::run(
         on_end(result_of(std::move(answer)));
     };
     if (operation.settings.key == KeyRule::none)
-        return engine.handle_unkeyed(
-            operation, {0, principal, {}}, request, std::move(on_answer)
-        );
+        return engine.handle_unkeyed(operation, {0, principal, {}}, request, std::move(on_answer));
     engine::KeyedRequest keyed;
     keyed.operation = &operation;
     keyed.principal = principal;
