@@ -15,9 +15,11 @@ using namespace std::chrono_literals;
 // PostgreSQL an advisory lock of the transaction, never of the session; on SQLite no lock, as write
 // transactions are serial there.
 //
-//   static constexpr Settings settings{.isolation = pawl::Isolation::read_committed};   // Of the
-//   operation. pawl::tx_lock(tx, "seats of flight 7"); const auto free = pawl::query_one<int>(tx,
-//   sql::count_free_seats, flight);
+//   // Of the operation:
+//   static constexpr pawl::Settings settings{.isolation = pawl::Isolation::read_committed};
+//   // In its step:
+//   pawl::tx_lock(tx, "seats of flight 7");
+//   const auto free = pawl::query_one<int>(tx, sql::count_free_seats, flight);
 //
 // Throws std::logic_error under repeatable_read, the default of operations, on every store: reads
 // there are older than the lock, so that it would guard nothing (docs/adr/0017). Throws StoreError
