@@ -227,9 +227,9 @@ TEST_F(TransferTest, a_client_that_is_called_in_a_transaction_ends_the_process) 
         database.in_tx([&](Tx&) {
             (void)transfer.send(call.keyed(), {"jane", "joe", 300});
         }),
-        "transactions_open"
+        "in_transaction"
     );
-    EXPECT_DEATH(database.in_tx([](Tx&) { FakeCall made_here; }), "transactions_open");
+    EXPECT_DEATH(database.in_tx([](Tx&) { FakeCall made_here; }), "in_transaction");
 }
 
 }  // namespace
