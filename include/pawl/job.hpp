@@ -93,7 +93,8 @@ inline constexpr std::string_view default_queue = "default";
 struct JobSettings {
     std::string_view queue{default_queue};  // 1 to 64 of a-z, 0-9, "_", "-" and ".".
     int priority{1};                        // 1 to 4; jobs of 1 are claimed first.
-    int attempts{0};  // 1 to 100; then it is dead. 0: one more than the queue has retry layers.
+    // 1 to 100; then it is dead. nullopt: one more than the queue has retry layers.
+    std::optional<int> attempts{};
     // How long the handler may work on it before it is stopped; nullopt: the service's job_timeout.
     std::optional<std::chrono::milliseconds> timeout{};
 };
@@ -133,8 +134,9 @@ template <class Args>
 constexpr bool good_job_settings() {
     constexpr auto settings = job_settings<Args>();
     return is_queue_name(settings.queue) && settings.priority >= 1 &&
-           settings.priority <= priorities && settings.attempts >= 0 &&
-           settings.attempts <= attempts_max &&
+           settings.priority <= priorities &&
+           (!settings.attempts || (*settings.attempts >= 1 && *settings.attempts <= attempts_max)
+           ) &&
            (!settings.timeout || settings.timeout->count() > 0);
 }
 

@@ -126,6 +126,12 @@ constexpr bool has_loose_setting = requires {
 }
 || requires {
     requires std::same_as<decltype(Op::in_progress), const InProgress>;
+}
+|| requires {
+    requires std::same_as<decltype(Op::re_execute), const bool>;
+}
+|| requires {
+    requires std::same_as<decltype(Op::provider_key_lifetime), const std::chrono::hours>;
 };
 
 template <class... S>

@@ -41,13 +41,13 @@ TEST(CompleterBackoff, grows_and_stays_between_half_and_all_of_its_wait) {
 TEST(JobBackoff, steps_down_the_layers_and_is_never_early) {
     const std::vector<std::chrono::milliseconds> layers{10s, 1min};
     auto at = [&](int failures, double dice) {
-        return std::get<TryAgainIn>(decide_after_job_failure(layers, failures, 0, dice)).wait;
+        return std::get<TryAgainIn>(decide_after_job_failure(layers, failures, {}, dice)).wait;
     };
 
     EXPECT_EQ(at(1, 0.0), 10s);
     EXPECT_EQ(at(1, 0.999), 10999ms);
     EXPECT_EQ(at(2, 0.0), 1min);
-    EXPECT_TRUE(std::holds_alternative<NoMoreTries>(decide_after_job_failure(layers, 3, 0, 0.0)));
+    EXPECT_TRUE(std::holds_alternative<NoMoreTries>(decide_after_job_failure(layers, 3, {}, 0.0)));
 }
 
 TEST(JobBackoff, a_kind_with_attempts_of_its_own_ends_after_them) {

@@ -141,7 +141,7 @@ RC_GTEST_PROP(BackoffLaw, a_job_is_never_early_and_late_by_a_tenth_at_most, ()) 
     const double dice = *rc::gen::inRange(0, 1'000) / 1'000.0;
     const std::vector<milliseconds> waits{layers.begin(), layers.end()};
 
-    const auto next = decide_after_job_failure(waits, failures, 0, dice);
+    const auto next = decide_after_job_failure(waits, failures, {}, dice);
 
     const bool has_layer = failures >= 1 && static_cast<std::size_t>(failures) <= waits.size();
     RC_ASSERT(std::holds_alternative<TryAgainIn>(next) == has_layer);

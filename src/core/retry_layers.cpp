@@ -6,10 +6,13 @@
 namespace pawl::core {
 
 AfterFailure decide_after_job_failure(
-    const std::vector<std::chrono::milliseconds>& layers, int failures, int attempts, double dice
+    const std::vector<std::chrono::milliseconds>& layers,
+    int failures,
+    std::optional<int> attempts,
+    double dice
 ) noexcept {
     const auto count = static_cast<int>(layers.size());
-    const auto tries = attempts == 0 ? count + 1 : attempts;
+    const auto tries = attempts.value_or(count + 1);
     if (failures < 1 || failures >= tries || layers.empty()) return NoMoreTries{};
     const auto layer = static_cast<std::size_t>(std::min(failures, count)) - 1;
     return TryAgainIn{scaled(layers[layer], 1.0 + 0.1 * dice)};

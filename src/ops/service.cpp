@@ -271,24 +271,24 @@ void Service::Impl::work_queue(std::string_view name) {
 
 // All workers get it: jobs that were staged before their kind had this queue are in another one.
 void Service::Impl::add_handler(
-    const detail::KindOfJob& settings, std::function<void(ops::Worker&)> handler
+    const detail::KindOfJob& job, std::function<void(ops::Worker&)> handler
 ) {
-    if (settings.priority != 1 && options.queue != embedded)
+    if (job.priority != 1 && options.queue != embedded)
         throw std::invalid_argument{
-            "pawl: jobs of kind '" + std::string{settings.kind} + "' have priority " +
-            std::to_string(settings.priority) +
+            "pawl: jobs of kind '" + std::string{job.kind} + "' have priority " +
+            std::to_string(job.priority) +
             ": only the embedded queue has priorities; use a queue of their own"};
-    if (!settings.has_partition && options.queue_options(settings.queue).partition_max > 0)
+    if (!job.has_partition && options.queue_options(job.queue).partition_max > 0)
         throw std::invalid_argument{
-            "pawl: jobs of kind '" + std::string{settings.kind} +
+            "pawl: jobs of kind '" + std::string{job.kind} +
             "' need std::string partition() const: their queue has partition_max"};
-    if (settings.attempts > 1 && options.queue_options(settings.queue).retry_layers.empty())
+    if (job.attempts.value_or(1) > 1 && options.queue_options(job.queue).retry_layers.empty())
         throw std::invalid_argument{
-            "pawl: jobs of kind '" + std::string{settings.kind} + "' have " +
-            std::to_string(settings.attempts) + " attempts: their queue has no retry layers"};
+            "pawl: jobs of kind '" + std::string{job.kind} + "' have " +
+            std::to_string(*job.attempts) + " attempts: their queue has no retry layers"};
     for (const auto& worker : workers) handler(*worker);
     handlers.push_back(std::move(handler));
-    work_queue(settings.queue);
+    work_queue(job.queue);
 }
 
 // Only one server uses a SQLite file, so its predecessor is dead: all its leases end at once.

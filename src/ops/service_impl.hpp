@@ -41,7 +41,7 @@ struct Service::Impl {
     void on_staged();
     void wake_workers(int jobs);
     void work_queue(std::string_view name);
-    void add_handler(const detail::KindOfJob& settings, std::function<void(ops::Worker&)> handler);
+    void add_handler(const detail::KindOfJob& job, std::function<void(ops::Worker&)> handler);
     ops::Worker& first_tries() { return *workers.front(); }
 
     Database& database;

@@ -352,7 +352,8 @@ void Worker::failed(const queue::ClaimedJob& job, const std::string& error, Work
          {"failures", std::to_string(job.failures + 1)}}
     );
     const auto handler = handlers_.find(job.kind);
-    const auto attempts = handler == handlers_.end() ? 0 : handler->second.settings.attempts;
+    const auto attempts =
+        handler == handlers_.end() ? std::nullopt : handler->second.settings.attempts;
     const auto next = core::decide_after_job_failure(
         options_.retry_layers, job.failures + 1, attempts, engine_.random().dice()
     );

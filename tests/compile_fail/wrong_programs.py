@@ -244,6 +244,8 @@ PARTS = {
     'keep_without_a_unit': (['could not convert|no viable conversion', 'int', 'optional'], [setting('.keep = 72')]),
     'setting_that_is_misspelt': (['isolaton', 'Settings'], [setting('.isolaton = pawl::Isolation::serializable')]),
     'setting_of_its_own': (LOOSE, [member('static constexpr auto isolation = pawl::Isolation::serializable;')]),
+    'setting_of_a_lifetime_alone': (LOOSE, [member('static constexpr std::chrono::hours provider_key_lifetime{20};')]),
+    'setting_of_a_repeat_alone': (LOOSE, [member('static constexpr bool re_execute = true;')]),
     'settings_of_another_type': (SETTINGS, [member('static constexpr int settings = 1;')]),
     'settings_that_are_private': (SETTINGS, [
         (ABANDON, ABANDON + '\nprivate:\n    static constexpr pawl::Settings settings{};\npublic:')]),
@@ -265,6 +267,7 @@ PARTS = {
     'job_without_a_kind': (JOB_FORM, [('static constexpr std::string_view kind = "send_receipt";', '')]),
     'job_of_an_empty_kind': (JOB_FORM, [('kind = "send_receipt"', 'kind = ""')]),
     'job_of_an_impossible_priority': (JOB_FORM, [job_setting('.priority = 5')]),
+    'job_without_attempts': (JOB_FORM, [job_setting('.attempts = 0')]),
     'job_of_too_many_attempts': (JOB_FORM, [job_setting('.attempts = 101')]),
     'job_of_no_time': (JOB_FORM, [job_setting('.timeout = std::chrono::seconds{0}')]),
     'job_timeout_without_a_unit': (['could not convert|no viable conversion', 'int', 'optional'], [job_setting('.timeout = 5')]),

@@ -67,7 +67,7 @@ static_assert(detail::kind_of_job<Bulk>().priority == 4);
 static_assert(detail::kind_of_job<Bulk>().has_partition);
 static_assert(detail::kind_of_job<Urgent>().attempts == 2);
 static_assert(JobArgs<Parcel> && detail::kind_of_job<Parcel>().priority == 1);
-static_assert(detail::kind_of_job<Parcel>().attempts == 0);
+static_assert(detail::kind_of_job<Parcel>().attempts == std::nullopt);
 static_assert(!detail::kind_of_job<Parcel>().has_partition);
 
 // Counts the jobs that wait in their handlers until they may end.

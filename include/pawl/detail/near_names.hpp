@@ -72,44 +72,31 @@ struct WithOptionalNames<Op> : OptionalNames {
         &Op::name;                    \
     }
 
-template <class Op>
-constexpr bool has_settings = false PAWL_HAS(settings);
-template <class Op>
-constexpr bool has_abandon = false PAWL_HAS(abandon);
-template <class Op>
-constexpr bool has_before_key = false PAWL_HAS(before_key);
-template <class Op>
-constexpr bool has_call_target = false PAWL_HAS(call_target);
+#define PAWL_OPTIONAL_MEMBER(name, NEAR_NAMES)        \
+    template <class Op>                               \
+    constexpr bool has_##name = false PAWL_HAS(name); \
+    template <class Op>                               \
+    constexpr bool almost_##name = false NEAR_NAMES(PAWL_HAS);
+PAWL_OPTIONAL_MEMBER(settings, PAWL_NEAR_SETTINGS)
+PAWL_OPTIONAL_MEMBER(abandon, PAWL_NEAR_ABANDON)
+PAWL_OPTIONAL_MEMBER(before_key, PAWL_NEAR_BEFORE_KEY)
+PAWL_OPTIONAL_MEMBER(call_target, PAWL_NEAR_CALL_TARGET)
+#undef PAWL_OPTIONAL_MEMBER
 
-template <class Op>
-constexpr bool almost_settings = false PAWL_NEAR_SETTINGS(PAWL_HAS);
-template <class Op>
-constexpr bool almost_abandon = false PAWL_NEAR_ABANDON(PAWL_HAS);
-template <class Op>
-constexpr bool almost_before_key = false PAWL_NEAR_BEFORE_KEY(PAWL_HAS);
-template <class Op>
-constexpr bool almost_call_target = false PAWL_NEAR_CALL_TARGET(PAWL_HAS);
-
+#define PAWL_CHECK(name)                                                                          \
+    static_assert(                                                                                \
+        !almost_##name<Op>,                                                                       \
+        "pawl: a member of this operation is named almost like `" #name "`, and would be ignored" \
+    );
 template <class Op>
 constexpr bool check_near_names() {
-    static_assert(
-        !almost_settings<Op>,
-        "pawl: a member of this operation is named almost like `settings`, and would be ignored"
-    );
-    static_assert(
-        !almost_abandon<Op>,
-        "pawl: a member of this operation is named almost like `abandon`, and would be ignored"
-    );
-    static_assert(
-        !almost_before_key<Op>,
-        "pawl: a member of this operation is named almost like `before_key`, and would be ignored"
-    );
-    static_assert(
-        !almost_call_target<Op>,
-        "pawl: a member of this operation is named almost like `call_target`, and would be ignored"
-    );
+    PAWL_CHECK(settings)
+    PAWL_CHECK(abandon)
+    PAWL_CHECK(before_key)
+    PAWL_CHECK(call_target)
     return true;
 }
+#undef PAWL_CHECK
 
 // A request's fields may have any name: only functions count.
 #define PAWL_HAS_FUNCTION(name)                                         \
