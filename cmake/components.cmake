@@ -28,6 +28,7 @@ function(pawl_archive name parts needs)
             list(APPEND foreign ${its})
         endforeach()
         list(REMOVE_DUPLICATES foreign)
+        list(REMOVE_ITEM foreign CLI11::CLI11)  # Only headers, and only of our own sources.
         list(TRANSFORM parts REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
         add_library(pawl_archive_${name} STATIC ${parts})
         target_link_libraries(pawl_archive_${name} PUBLIC ${needs} PRIVATE ${foreign})

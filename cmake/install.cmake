@@ -29,7 +29,6 @@ install(PROGRAMS ${PROJECT_SOURCE_DIR}/tools/embed_sql DESTINATION ${folder} COM
 set(pc_Boost::json -lboost_json)
 set(pc_Boost::url -lboost_url)
 set(pc_CURL::libcurl libcurl)
-set(pc_CLI11::CLI11 "")  # Only headers, and only of our own sources.
 set(pc_OpenSSL::Crypto libcrypto)
 set(pc_PkgConfig::HIREDIS hiredis)
 set(pc_PkgConfig::rdkafka rdkafka)

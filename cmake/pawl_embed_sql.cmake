@@ -1,6 +1,6 @@
 # pawl_embed_sql(target OUT rides/statements.hpp NAMESPACE a::b FILES x.sql y.sql)
-# Makes the header <OUT> from named SQL statements. The target, and what links to it, includes it by that path. The installed
-# packages have this file too, with the script beside it.
+# Makes the header <OUT> from named SQL statements. The target, and what links to it, includes it by that path; the target may be an
+# INTERFACE library. The installed packages have this file too, with the script beside it.
 function(pawl_embed_sql target)
     cmake_parse_arguments(ARG "" "OUT;NAMESPACE" "FILES" ${ARGN})
     find_package(Python3 QUIET REQUIRED COMPONENTS Interpreter)  # Here: what it finds is known in the caller's folder only.
@@ -15,6 +15,14 @@ function(pawl_embed_sql target)
         COMMAND ${Python3_EXECUTABLE} ${script} --namespace ${ARG_NAMESPACE} --out ${out} ${ARG_FILES}
         DEPENDS ${ARG_FILES} ${script}
         VERBATIM)
-    target_sources(${target} PRIVATE ${out})
-    target_include_directories(${target} PUBLIC ${PROJECT_BINARY_DIR}/generated)
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL "INTERFACE_LIBRARY")  # Has no sources: what links to it waits for the header.
+        string(MAKE_C_IDENTIFIER ${target}_${ARG_OUT} header)
+        add_custom_target(${header} DEPENDS ${out})
+        add_dependencies(${target} ${header})
+        target_include_directories(${target} INTERFACE ${PROJECT_BINARY_DIR}/generated)
+    else()
+        target_sources(${target} PRIVATE ${out})
+        target_include_directories(${target} PUBLIC ${PROJECT_BINARY_DIR}/generated)
+    endif()
 endfunction()
