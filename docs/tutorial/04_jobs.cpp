@@ -3,9 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,22 +51,16 @@ static_assert(pawl::checked<Transfer>());
 // The handler of the job.
 class NoticeSender {
 public:
-    explicit NoticeSender(std::string url)
-        : client_{std::make_unique<pawl::Client>(pawl::ClientOptions{.url = std::move(url)})} {}
+    explicit NoticeSender(std::string url) : client_{{.url = std::move(url)}} {}
 
     pawl::JobResult work(pawl::KeyedCall& call, const pawl::Job<SendNotice>& job) {
-        const auto end = client_->perform(
+        return pawl::job_result(client_.perform(
             call, {.method = "POST", .target = "/notices", .body = pawl::to_json(job.args)}
-        );
-        if (const auto* gave_up = std::get_if<pawl::GaveUp>(&end))
-            throw std::runtime_error{"no answer: " + gave_up->why};
-        const int status = std::get<pawl::Answered>(end).status;
-        if (status == 201) return pawl::done;
-        throw std::runtime_error{"the notice service answered " + std::to_string(status)};
+        ));
     }
 
 private:
-    std::unique_ptr<pawl::Client> client_;
+    pawl::Client client_;
 };
 
 }  // namespace transfers

@@ -143,9 +143,11 @@ public:
     // Throws std::invalid_argument if the options have a problem().
     explicit Client(ClientOptions options);
     ~Client();  // Ends running requests with GaveUp; all callbacks have returned after it.
+    Client(Client&&) noexcept;  // Of a client that was moved from, only these may be called.
+    Client& operator=(Client&&) noexcept;
 
     // In a foreign call or a job: one try under the call's key, which ends with the call's stop.
-    // pawl::outcome() makes the call's Outcome of it.
+    // pawl::outcome() makes the call's Outcome of it, pawl::job_result() a job's result.
     ClientResult perform(const KeyedCall& call, const ClientRequest& request);
     // The same under a key of one's own, and without a key.
     ClientResult perform(const Call& call, const ClientRequest& request, const ClientKey& key);

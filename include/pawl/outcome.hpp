@@ -2,6 +2,8 @@
 
 #include <pawl/call.hpp>
 #include <pawl/client.hpp>
+#include <pawl/job.hpp>
+#include <pawl/json.hpp>
 
 #include <concepts>
 #include <optional>
@@ -51,5 +53,40 @@ Outcome<Results...> outcome(const ClientResult& end, Read read) {
     std::optional<Outcome<Results...>> from_body = read(answered);
     return from_body ? std::move(*from_body) : known(detail::outcome_by_status(answered));
 }
+
+// A result that the provider gives with one status, as JSON with at least the result's fields.
+template <int Status, class Result_>
+struct ByStatus {
+    using Result = Result_;
+    static constexpr int status = Status;
+};
+
+// For a provider whose answers need no more than that:
+//
+//   return pawl::outcome<pawl::ByStatus<201, Accepted>, pawl::ByStatus<422, Refused>>(
+//       client_.perform(call, request)
+//   );
+template <class... Answers>
+Outcome<typename Answers::Result...> outcome(const ClientResult& end) {
+    static_assert(
+        ((Answers::status < 500) && ...), "pawl: a 5xx does not prove what the provider has done"
+    );
+    using End = Outcome<typename Answers::Result...>;
+    return outcome<typename Answers::Result...>(end, [](const Answered& answered) {
+        std::optional<End> found;
+        const auto read = [&]<class Result>(int status, const Result*) {
+            if (answered.status != status) return;
+            if (auto result = from_json<Result>(answered.body, Unknown::ignored))
+                found.emplace(std::move(*result));
+        };
+        (read(Answers::status, static_cast<const typename Answers::Result*>(nullptr)), ...);
+        return found;
+    });
+}
+
+// How a job ended that sent one request: 2xx is done. What never changes is discarded: another
+// status with Idempotent-Replayed, which the receiver has stored under the job's key. Throws
+// std::runtime_error otherwise, so that the job is tried again.
+JobResult job_result(const ClientResult& end);
 
 }  // namespace pawl

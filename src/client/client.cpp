@@ -164,6 +164,8 @@ struct Client::Impl {
 
 Client::Client(ClientOptions options) : impl_{std::make_unique<Impl>(std::move(options))} {}
 Client::~Client() = default;
+Client::Client(Client&&) noexcept = default;
+Client& Client::operator=(Client&&) noexcept = default;
 
 const ClientOptions& Client::options() const {
     return impl_->options;

@@ -1,5 +1,6 @@
 #include <pawl/outcome.hpp>
 
+#include <stdexcept>
 #include <string>
 
 namespace pawl::detail {
@@ -25,3 +26,17 @@ NoResult outcome_by_status(const Answered& answered) {
 }
 
 }  // namespace pawl::detail
+
+namespace pawl {
+
+JobResult job_result(const ClientResult& end) {
+    if (const auto* gave_up = std::get_if<GaveUp>(&end))
+        throw std::runtime_error{"no answer: " + gave_up->why};
+    const auto& answered = std::get<Answered>(end);
+    if (answered.status >= 200 && answered.status < 300) return done;
+    const auto said = "the receiver answered " + std::to_string(answered.status);
+    if (answered.replayed) return discard(said + ", and has stored it under the job's key");
+    throw std::runtime_error{said};
+}
+
+}  // namespace pawl

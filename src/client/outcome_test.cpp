@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,46 @@ TEST(Outcome, of_a_call_is_what_the_body_or_else_the_status_proves) {
              {Answered{.status = 503, .replayed = true},
               "stuck: the provider repeats a stored error, status 503"}})
         EXPECT_EQ(name_of(outcome<Accepted, Refused>(c.end, &read)), c.outcome);
+}
+
+TEST(Outcome, of_answers_that_the_status_tells_apart) {
+    struct Case {
+        ClientResult end;
+        std::string outcome;
+    };
+    for (const auto& c : std::vector<Case>{
+             {Answered{.status = 201, .body = R"({"id":"ch_1","more":[]})"}, "accepted ch_1"},
+             {Answered{.status = 201, .body = "<html>"}, "in doubt: the provider said 201"},
+             {Answered{.status = 200, .body = R"({"id":"ch_1"})"},
+              "in doubt: the provider said 200"},
+             {Answered{.status = 422, .body = R"({"why":"closed"})"}, "refused"},
+             {Answered{.status = 429, .body = "{}"}, "retry: the provider said 429"},
+             {GaveUp{.in_doubt = true, .why = "lost"}, "in doubt: lost"}})
+        EXPECT_EQ(
+            name_of(outcome<ByStatus<201, Accepted>, ByStatus<422, Refused>>(c.end)), c.outcome
+        );
+}
+
+TEST(Outcome, of_a_job_that_sent_one_request) {
+    const auto thrown = [](const ClientResult& end) -> std::string {
+        try {
+            (void)job_result(end);
+        } catch (const std::runtime_error& error) {
+            return error.what();
+        }
+        return "nothing";
+    };
+
+    EXPECT_TRUE(std::holds_alternative<JobDone>(job_result(Answered{.status = 204})));
+    const auto stored = job_result(Answered{.status = 422, .replayed = true});
+    EXPECT_EQ(
+        std::get<JobDiscarded>(stored).why,
+        "the receiver answered 422, and has stored it under the job's key"
+    );
+    EXPECT_EQ(thrown(Answered{.status = 302}), "the receiver answered 302");
+    EXPECT_EQ(thrown(Answered{.status = 422}), "the receiver answered 422");
+    EXPECT_EQ(thrown(Answered{.status = 503}), "the receiver answered 503");
+    EXPECT_EQ(thrown(GaveUp{.in_doubt = true, .why = "lost"}), "no answer: lost");
 }
 
 }  // namespace
