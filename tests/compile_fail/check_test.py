@@ -45,6 +45,25 @@ class Problem(unittest.TestCase):
         self.assertIsNotNone(check.problem_of(1, line, ['private', 'Tx']))
 
 
+class Score(unittest.TestCase):
+    LINE_3 = 'program.cpp:3:1: error: no such type\n'
+    SENTENCE = 'pawl.hpp:9:1: error: static assertion failed: pawl: a step leads backwards\n'
+
+    def test_it_says_how_far_the_compiler_helps(self):
+        for output, score in ((self.SENTENCE + 'program.cpp:7:1: note: required from here\n', 5),
+                              ('program.cpp:7:1: required\n' + self.SENTENCE, 5), (self.LINE_3, 4), (self.SENTENCE, 3),
+                              ('   from program.cpp:3:\n' + self.SENTENCE, 3), ('program.cpp:4:1: error: no such type\n', 2),
+                              ('pawl.hpp:9:1: error: no such type\n', 1)):
+            self.assertEqual(check.score_of(1, output, {3}), score, output)
+        self.assertEqual(check.score_of(0, '', {3}), 0)
+
+    def test_a_second_error_does_not_count(self):
+        self.assertEqual(check.score_of(1, 'pawl.hpp:9:1: error: no such type\n' + self.LINE_3, {3}), 1)
+
+    def test_changed_lines_and_their_neighbours_are_wrong(self):
+        self.assertEqual(check.changed_lines('a\nb\nc\nd\ne', 'a\nb\nC\nd\ne'), {2, 3, 4})
+
+
 class Changes(unittest.TestCase):
     def test_words_that_do_not_occur_exactly_once_are_refused(self):
         for text in ('', 'a step, and a step'):

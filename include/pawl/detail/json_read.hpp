@@ -176,6 +176,7 @@ bool read_field(const JsonReader& in, T& out, DecodeProblem& problem) {
 // `tag`: a member that is read already, that of a variant; empty: there is none.
 template <Record T>
 bool read_record(const JsonReader& in, T& out, DecodeProblem& problem, std::string_view tag = {}) {
+    static_assert(has_json_form<T>);
     if (!in.is_object(problem)) return false;
     std::size_t found = tag.empty() ? 0 : 1;
     bool good = true;
@@ -261,8 +262,10 @@ bool read_json(const JsonReader& in, T& out, DecodeProblem& problem) {
 
 // The inverse of encode; strict, and never throws because of the text.
 template <class T>
-std::variant<T, DecodeProblem> decode(std::string_view json, Unknown unknown = Unknown::refused) {
-    auto document = JsonDocument::parse(json, Nul::allowed);
+std::variant<T, DecodeProblem> decode(
+    std::string_view json, Unknown unknown = Unknown::refused, Nul nul = Nul::allowed
+) {
+    auto document = JsonDocument::parse(json, nul);
     if (auto* problem = std::get_if<DecodeProblem>(&document)) return std::move(*problem);
     std::variant<T, DecodeProblem> result{std::in_place_index<0>};
     DecodeProblem problem;

@@ -153,6 +153,7 @@ bool read_texts(
 
 template <Record R>
 bool read_request(const RequestFields& fields, R& out, DecodeProblem& problem) {
+    static_assert(has_json_form<R>);
     for (const TextField& text : fields.texts())
         if (!knows_field<R>(text.name)) return refuse_unknown(text.name, problem);
     auto body = fields.body();

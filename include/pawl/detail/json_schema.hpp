@@ -78,6 +78,7 @@ void write_scalar_schema(JsonWriter& out) {
 // The members of an object; `tag`: of a variant, also its type.
 template <Record T>
 void write_object_schema(JsonWriter& out, std::string_view tag = {}) {
+    static_assert(has_json_form<T>);
     write_type(out, "object");
     out.name("properties");
     out.begin_object();

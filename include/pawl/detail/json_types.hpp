@@ -26,6 +26,7 @@
 
 #include <chrono>
 #include <concepts>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -83,7 +84,7 @@ template <class T>
 concept RealNumber = OneOf<T, double, float>;
 
 template <class T>
-concept Word = std::is_enum_v<T>;
+concept Word = std::is_enum_v<T> && !std::same_as<T, std::byte>;
 
 template <class T>
 constexpr bool is_duration = false;
@@ -145,5 +146,36 @@ constexpr void refuse_type() {
         "std::vector, std::map<std::string, T>, or a plain struct of these"
     );
 }
+
+template <class T>
+constexpr bool check_type() {
+    if constexpr (is_vector<T>)
+        return check_type<typename T::value_type>();
+    else if constexpr (is_text_map<T>)
+        return check_type<typename T::mapped_type>();
+    else if constexpr (Word<T>)
+        (void)enum_names<T>;
+    else if constexpr (!Scalar<T> && !Record<T> && !has_tags<T>)
+        refuse_type<T>();
+    return true;
+}
+
+// The compiler's message about a field's type has these arguments, and so the name of the field.
+template <class Struct, FieldAddress Field, class Type>
+constexpr bool check_field() {
+    if constexpr (is_optional<Type>)
+        return check_type<typename Type::value_type>();
+    else
+        return is_from_header<Type> || check_type<Type>();
+}
+
+template <class T, std::size_t... I>
+constexpr bool check_fields(std::index_sequence<I...>) {
+    return (check_field<T, field_address<T, I>, FieldType<T, I>>() && ...);
+}
+
+// Whether each field of a struct has a JSON form, or else the program does not compile.
+template <Record T>
+constexpr bool has_json_form = check_fields<T>(std::make_index_sequence<field_count<T>>{});
 
 }  // namespace pawl::detail

@@ -49,6 +49,7 @@ void write_json(JsonWriter& out, const T& value);
 
 template <Record T>
 void write_fields(JsonWriter& out, const T& value) {
+    static_assert(has_json_form<T>);
     for_each_field(value, [&out]<class F>(std::string_view name, const F& field) {
         if constexpr (is_optional<F>) {
             if (!field) return;

@@ -164,9 +164,12 @@ constexpr std::string_view name_at() {
 }
 
 template <class T, std::size_t I>
+constexpr FieldAddress field_address{
+    &boost::pfr::get<I>(Somewhere<std::remove_cv_t<T>>::unmade.value)};
+
+template <class T, std::size_t I>
 constexpr std::string_view field_name() {
-    constexpr auto name =
-        name_at<FieldAddress{&boost::pfr::get<I>(Somewhere<std::remove_cv_t<T>>::unmade.value)}>();
+    constexpr auto name = name_at<field_address<T, I>>();
     static_assert(!name.empty(), "pawl: this compiler does not tell the names of fields");
     return name;
 }
