@@ -168,7 +168,8 @@ object components(const Description& of) {
                   {"type", "boolean"},
                   {"description", "The same request, with the same key, may succeed later."}}},
              {"code", object{{"type", "string"}}}}},
-        {"required", array{"type", "title", "status"}}};
+        // RFC 9457 has `type` optional, and an operation's own problems often have none.
+        {"required", array{"title", "status"}}};
     object found{
         {"schemas", object{{"Problem", std::move(problem)}}},
         {"headers",

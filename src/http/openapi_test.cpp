@@ -120,5 +120,13 @@ TEST_F(OpenApiTest, problems_are_those_that_the_route_can_have) {
     EXPECT_EQ(at(keyed, "/security", true), "nothing");
 }
 
+// Schemathesis found that an operation's own 404 has no `type` (issue 19).
+TEST_F(OpenApiTest, a_problem_of_an_operation_needs_no_type) {
+    EXPECT_EQ(
+        at(route("POST", KeyRule::required), "/components/schemas/Problem/required"),
+        R"(["title","status"])"
+    );
+}
+
 }  // namespace
 }  // namespace pawl::http

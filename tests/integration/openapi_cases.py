@@ -1,7 +1,9 @@
 """The OpenAPI document of Rocket Rides: valid, complete, and true of what the server answers. Needs tools/install full."""
+import fcntl
 import json
 import os
 import subprocess
+import sys
 
 import node
 from world import WAIT_S, World, check, check_equal
@@ -56,6 +58,45 @@ def answers_are_described(settings):
             check(kind in described['content'], f'{method} {path} answered {answer.status} as {kind}')
 
 
+SCHEMATHESIS = 'schemathesis==4.32.5'
+GENERATE_S = 20
+
+
+def schemathesis():
+    """The program in an environment of its own, or None if PyPI is not to be had."""
+    folder = os.path.join(node.ROOT, 'build', 'test-python')
+    program = os.path.join(folder, 'bin', 'schemathesis')
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, 'lock'), 'w', encoding='utf-8') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(program):
+            for command in ([sys.executable, '-m', 'venv', folder], [os.path.join(folder, 'bin', 'pip'), 'install', '-q', SCHEMATHESIS]):
+                if subprocess.run(command, capture_output=True, timeout=300, check=False).returncode != 0:
+                    return None
+    return program
+
+
+def generated_requests_are_answered_as_described(settings):
+    """Requests that a program makes from the document: right ones, wrong ones, and those at the limits of each type."""
+    program = schemathesis()
+    if program is None:
+        print(f'        {SCHEMATHESIS} is not to be had, so no requests were made from the document')
+        return
+    with World(settings.bin, judged=False) as world:
+        world.start_server('--account-in-flight', '0', '--tenant-in-flight', '0')
+        file = os.path.join(world.folder, 'openapi.json')
+        with open(file, 'w', encoding='utf-8') as out:
+            json.dump(document_of(settings), out)
+        # The document has the types, not what a request's problem() finds, so a request that fits may be refused.
+        done = subprocess.run(
+            [program, 'run', file, '--url', f'http://127.0.0.1:{world.port}', '-H', 'Authorization: Bearer test_jane',
+             '--phases', 'coverage,fuzzing', '--max-time', str(GENERATE_S), '--exclude-checks', 'positive_data_acceptance',
+             '--continue-on-failure', '--no-color'],
+            cwd=world.folder, capture_output=True, text=True, timeout=GENERATE_S + 10 * WAIT_S, check=False)
+        check_equal(done.returncode, 0, f'schemathesis: {done.stdout[-4000:]}{done.stderr[-500:]}')
+        check(' generated' in done.stdout, f'no requests were made: {done.stdout[-1000:]}')
+
+
 def cases(settings):
     missing = node.programs_missing(browser=False)
     if not settings.everything:
@@ -65,4 +106,5 @@ def cases(settings):
         check(missing is None, f'{missing}')
         case(settings)
     return [('openapi: ' + name, lambda case=case: run(case)) for name, case in {
-        'the document is valid': is_valid, 'it has all routes': has_all_routes, 'each answer is described': answers_are_described}.items()]
+        'the document is valid': is_valid, 'it has all routes': has_all_routes, 'each answer is described': answers_are_described,
+        'generated requests are answered as described': generated_requests_are_answered_as_described}.items()]
