@@ -104,7 +104,17 @@ private:
     detail::Session& session_;
 };
 
-// All rows, each as an R: an aggregate by position, or one column (number, text, enum, optional).
+// All rows, each as an R: an aggregate by position, or one column. A parameter or column is one of
+//
+//   bool, a whole number      BIGINT, BOOLEAN
+//   Decimal<n>, a duration    BIGINT: the number of units
+//   double, float             DOUBLE PRECISION
+//   std::string               TEXT; on PostgreSQL also NUMERIC, with all its digits
+//   an enumeration            TEXT: the enumerator's name
+//   TimePoint                 TEXT; on PostgreSQL also TIMESTAMP WITH TIME ZONE
+//   std::vector<std::byte>    BLOB; on PostgreSQL BYTEA
+//   std::optional of these    the same, or NULL
+//   a struct of one of these  the same, for example an id
 template <class R, class In, int N, class... A>
 std::vector<R> query(In& in, const Statement<N>& statement, const A&... arguments) {
     static_assert(

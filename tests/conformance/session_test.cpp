@@ -106,6 +106,27 @@ TEST_P(SessionTest, texts_with_zeros_or_any_byte_come_back_whole_or_are_refused)
     }
 }
 
+TEST_P(SessionTest, bytes_survive_a_round_trip) {
+    using Blob = std::vector<std::byte>;
+    constexpr Statement<1> echo{"echo_bytes", "SELECT $1", "SELECT $1::bytea"};
+    Blob every(256);
+    for (std::size_t i = 0; i < every.size(); ++i) every[i] = static_cast<std::byte>(i);
+
+    for (const auto& value : {Blob{}, Blob{std::byte{0}}, every})
+        EXPECT_EQ(read_rows<Blob>(*store, echo, value).at(0), value);
+    EXPECT_FALSE(read_rows<std::optional<Blob>>(*store, echo, std::optional<Blob>{}).at(0));
+}
+
+// SQLite has no decimal type: a NUMERIC column would make 12.3 of it
+// (pawl/tx.hpp).
+TEST_P(SessionTest, a_numeric_is_a_text_with_all_its_digits) {
+    constexpr Statement<1> echo{"echo_numeric", "SELECT $1", "SELECT $1::numeric(30, 2)"};
+
+    EXPECT_EQ(
+        read_rows<std::string>(*store, echo, "9007199254740993.30").at(0), "9007199254740993.30"
+    );
+}
+
 TEST_P(SessionTest, a_column_of_another_type_is_refused_and_names_its_statement) {
     constexpr Sql bytes{"select_bytes", "SELECT x'00ff'", "SELECT '\\x00ff'::bytea"};
     constexpr Sql word = on_all("select_word", "SELECT 'word'");
@@ -115,6 +136,7 @@ TEST_P(SessionTest, a_column_of_another_type_is_refused_and_names_its_statement)
          {error_of([&] { read_rows<std::string>(*store, bytes); }),
           error_of([&] { read_rows<std::int64_t>(*store, word); }),
           error_of([&] { read_rows<double>(*store, word); }),
+          error_of([&] { read_rows<std::vector<std::byte>>(*store, word); }),
           error_of([&] { read_rows<std::string>(*store, nothing); })}) {
         EXPECT_EQ(error.kind(), Kind::statement);
         EXPECT_TRUE(error.statement().starts_with("select_")) << error.statement();

@@ -8,13 +8,16 @@
 #include <array>
 #include <cmath>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 // C++ values to statement parameters, and rows back to C++ values.
 namespace pawl::detail {
@@ -56,6 +59,8 @@ Value bind_value(
         return static_cast<double>(value);
     } else if constexpr (std::convertible_to<const T&, std::string_view>) {
         return std::string_view{value};
+    } else if constexpr (std::same_as<T, std::vector<std::byte>>) {
+        return Bytes{{reinterpret_cast<const char*>(value.data()), value.size()}};
     } else if constexpr (std::same_as<T, TimePoint>) {
         made = text_of_time(value);
         return std::string_view{made};
@@ -66,7 +71,8 @@ Value bind_value(
     } else {
         static_assert(
             has_one_field<T>(),
-            "pawl: a parameter is a number, text, enum, time, optional, or an aggregate of one "
+            "pawl: a parameter is a number, text, enum, time, optional, std::vector<std::byte>, or "
+            "an aggregate of one "
             "such field"
         );
         Value bound;
@@ -157,6 +163,9 @@ T column_as(const Row& row, int column, std::string_view statement) {
         return static_cast<T>(row.real(column));
     } else if constexpr (std::same_as<T, std::string>) {
         return std::string{row.text(column)};
+    } else if constexpr (std::same_as<T, std::vector<std::byte>>) {
+        const auto bytes = std::as_bytes(std::span{row.bytes(column)});
+        return {bytes.begin(), bytes.end()};
     } else if constexpr (std::same_as<T, TimePoint>) {
         return time_of_text(row.text(column), statement, column);
     } else if constexpr (std::is_enum_v<T>) {
@@ -166,7 +175,8 @@ T column_as(const Row& row, int column, std::string_view statement) {
     } else {
         static_assert(
             has_one_field<T>(),
-            "pawl: a column is a number, text, enum, time, optional, or an aggregate of one "
+            "pawl: a column is a number, text, enum, time, optional, std::vector<std::byte>, or an "
+            "aggregate of one "
             "such field"
         );
         T value{};

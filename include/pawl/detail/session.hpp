@@ -18,8 +18,12 @@ using TimePoint = std::chrono::time_point<std::chrono::system_clock, std::chrono
 
 namespace detail {
 
-// A parameter of a statement. Texts are borrowed until the call returns.
-using Value = std::variant<std::monostate, std::int64_t, double, std::string_view>;
+// A value of a BLOB or bytea.
+struct Bytes {
+    std::string_view bytes;
+};
+// A parameter of a statement. Texts and bytes are borrowed until the call returns.
+using Value = std::variant<std::monostate, std::int64_t, double, std::string_view, Bytes>;
 
 // A callable that is borrowed for one call.
 template <class Signature>
@@ -49,7 +53,8 @@ public:
     virtual bool is_null(int column) const = 0;
     virtual std::int64_t integer(int column) const = 0;
     virtual double real(int column) const = 0;
-    virtual std::string_view text(int column) const = 0;  // Valid until the next row.
+    virtual std::string_view text(int column) const = 0;   // Valid until the next row.
+    virtual std::string_view bytes(int column) const = 0;  // Valid until the next call of it.
 
 protected:
     ~Row() = default;

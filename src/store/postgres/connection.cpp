@@ -5,6 +5,7 @@
 #include "src/store/postgres/sql_text.hpp"
 #include "src/store/store.hpp"
 
+#include <boost/algorithm/hex.hpp>
 #include <poll.h>
 #include <postgresql/libpq-fe.h>
 #include <unistd.h>
@@ -39,6 +40,8 @@ std::optional<std::string> text_of(const Value& value, std::string_view statemen
         const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), *number);
         return std::string{digits.data(), end.ptr};
     }
+    if (const auto* blob = std::get_if<detail::Bytes>(&value))
+        return "\\x" + boost::algorithm::hex_lower(std::string{blob->bytes});
     const auto* text = std::get_if<std::string_view>(&value);
     if (text == nullptr) return std::nullopt;
     if (text->find('\0') != text->npos)

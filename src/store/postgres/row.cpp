@@ -10,6 +10,8 @@
 #include <array>
 #include <charconv>
 #include <limits>
+#include <memory>
+#include <new>
 
 namespace pawl::postgres {
 
@@ -18,7 +20,7 @@ namespace {
 // Object ids of types, as fixed in pg_type.dat.
 enum Type : unsigned {
     boolean = 16,
-    bytes = 17,
+    byte_array = 17,
     int8 = 20,
     int2 = 21,
     int4 = 23,
@@ -156,9 +158,22 @@ std::string_view PostgresRow::text(int column) const {
         time_ = base::time_text(*time);
         return time_;
     }
-    if (column_type == bytes || column_type == boolean || is_number(column_type))
-        wrong(column, "text");
+    const bool is_text = !is_number(column_type) || column_type == numeric;
+    if (column_type == byte_array || column_type == boolean || !is_text) wrong(column, "text");
     return value(column);
+}
+
+std::string_view PostgresRow::bytes(int column) const {
+    if (is_null(column) || type(column) != byte_array) wrong(column, "bytes");
+    std::size_t size = 0;
+    const std::unique_ptr<unsigned char, decltype(&PQfreemem)> found{
+        PQunescapeBytea(
+            reinterpret_cast<const unsigned char*>(PQgetvalue(result_, row_, column)), &size
+        ),
+        &PQfreemem};
+    if (!found) throw std::bad_alloc{};
+    bytes_.assign(reinterpret_cast<const char*>(found.get()), size);
+    return bytes_;
 }
 
 void PostgresRow::wrong(int column, const char* wanted) const {

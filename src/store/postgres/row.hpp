@@ -23,7 +23,8 @@ public:
     bool is_null(int column) const override;
     std::int64_t integer(int column) const override;
     double real(int column) const override;
-    std::string_view text(int column) const override;
+    std::string_view text(int column) const override;  // Also of a NUMERIC: all its digits.
+    std::string_view bytes(int column) const override;
 
 private:
     unsigned type(int column) const;
@@ -34,7 +35,8 @@ private:
     const pg_result* result_;
     std::string_view statement_;
     int row_{0};
-    mutable std::string time_;  // The time column that was read last.
+    mutable std::string time_;   // The time column that was read last.
+    mutable std::string bytes_;  // The bytes that were read last.
 };
 
 // "2026-11-21 10:00:00.123456+05:30", as DateStyle ISO writes it; microseconds are cut off.

@@ -34,6 +34,11 @@ public:
         const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
         return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
     }
+    std::string_view bytes(int column) const override {
+        if (type(column) != SQLITE_BLOB) wrong(column, "bytes");
+        const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_, column));
+        return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+    }
 
 private:
     int type(int column) const {
@@ -54,7 +59,7 @@ private:
     std::string_view name_;
 };
 
-// Binds without copying: the texts outlive the step.
+// Binds without copying: texts and bytes outlive the step.
 int bind(sqlite3_stmt* statement, int place, const Value& value) {
     if (const auto* integer = std::get_if<std::int64_t>(&value))
         return sqlite3_bind_int64(statement, place, *integer);
@@ -68,6 +73,14 @@ int bind(sqlite3_stmt* statement, int place, const Value& value) {
             text->size(),
             SQLITE_STATIC,
             SQLITE_UTF8
+        );
+    if (const auto* blob = std::get_if<detail::Bytes>(&value))
+        return sqlite3_bind_blob64(
+            statement,
+            place,
+            blob->bytes.data() != nullptr ? blob->bytes.data() : "",
+            blob->bytes.size(),
+            SQLITE_STATIC
         );
     return sqlite3_bind_null(statement, place);
 }
