@@ -5,28 +5,16 @@
 
 #include <httplib.h>
 
-#include <map>
 #include <string>
-#include <string_view>
 #include <variant>
 
 // Pawl's operations as routes of a cpp-httplib server:
 //   server.Post("/orders", pawl_route<PlaceOrder>(service, &find_caller));
 namespace shop {
 
-// What Pawl says instead of an answer, with the status of docs/http.md.
+// What Pawl says instead of an answer (docs/http.md).
 inline void set_problem(httplib::Response& out, const pawl::RunProblem& problem) {
-    static const std::map<std::string_view, int> statuses{
-        {"request-invalid", 400},
-        {"key-missing", 400},
-        {"key-invalid", 400},
-        {"in-progress", 409},
-        {"key-expired", 410},
-        {"key-reused", 422},
-        {"internal", 500},
-        {"needs-attention", 502}};
-    const auto found = statuses.find(problem.type);
-    out.status = found != statuses.end() ? found->second : 503;
+    out.status = problem.status;
     if (problem.retry_after.count() > 0)
         out.set_header("Retry-After", std::to_string(problem.retry_after.count()));
     struct Body {
@@ -43,10 +31,8 @@ httplib::Server::Handler pawl_route(
     pawl::Service& service, pawl::Principal (*find_caller)(const httplib::Request&)
 ) {
     return [&service, find_caller](const httplib::Request& in, httplib::Response& out) {
-        const auto request = pawl::from_json<typename Op::Flow::First::Request>(in.body);
-        if (!request) return set_problem(out, {.type = "request-invalid"});
         const auto key = in.get_header_value("Idempotency-Key");
-        const auto end = service.run<Op>(find_caller(in), key, *request);
+        const auto end = service.run_json<Op>(find_caller(in), key, in.body);
         if (const auto* problem = std::get_if<pawl::RunProblem>(&end))
             return set_problem(out, *problem);
         const auto& [response, replayed] = std::get<pawl::RunAnswer>(end);

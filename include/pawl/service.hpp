@@ -125,6 +125,7 @@ struct RunAnswer {
 // No final response; over HTTP it would be this problem (docs/http.md).
 struct RunProblem {
     std::string type{};    // "in-progress", "key-reused", "needs-attention", ...
+    int status{};          // For an adapter to an HTTP framework.
     std::string detail{};  // What is wrong with the request or its key; empty otherwise.
     bool retry{};          // The same request, with the same key, may succeed later.
     std::chrono::seconds retry_after{};
@@ -135,6 +136,9 @@ using RunResult = std::variant<RunAnswer, RunProblem>;
 // dropped requests (completer), remove old keys (reaper), and run the staged jobs (workers).
 class Service {
 public:
+    template <Operation Op>
+    using RequestOf = typename Op::Flow::First::Request;
+
     // The database outlives the service. Throws StoreError; std::invalid_argument for the options.
     explicit Service(Database& database, const ServiceOptions& options = {});
     // Stops, within options().drain_time() unless stop() was called before; then waits for all
@@ -201,11 +205,7 @@ public:
     // derived, never made anew; empty for an operation whose key is optional or none. Blocks until
     // the end, so no step may call it. Throws std::logic_error if the operation was not added.
     template <Operation Op>
-    RunResult run(
-        const Principal& principal,
-        std::string_view key,
-        const typename Op::Flow::First::Request& request
-    ) {
+    RunResult run(const Principal& principal, std::string_view key, const RequestOf<Op>& request) {
         return run_erased(Op::name, principal, key, detail::checked_request(request));
     }
     // The same without blocking: `on_end` is called once, from any thread, and must be quick.
@@ -213,10 +213,26 @@ public:
     void run(
         const Principal& principal,
         std::string_view key,
-        const typename Op::Flow::First::Request& request,
+        const RequestOf<Op>& request,
         std::function<void(RunResult)> on_end
     ) {
         start_erased(Op::name, principal, key, detail::checked_request(request), std::move(on_end));
+    }
+    // A request as its sender wrote it: one JSON object with exactly the fields of the request.
+    // Another text is request-invalid, and `detail` says where.
+    template <Operation Op>
+    RunResult run_json(const Principal& principal, std::string_view key, std::string_view request) {
+        return run_erased(Op::name, principal, key, detail::request_of<RequestOf<Op>>(request));
+    }
+    template <Operation Op>
+    void run_json(
+        const Principal& principal,
+        std::string_view key,
+        std::string_view request,
+        std::function<void(RunResult)> on_end
+    ) {
+        auto checked = detail::request_of<RequestOf<Op>>(request);
+        start_erased(Op::name, principal, key, std::move(checked), std::move(on_end));
     }
 
     // Starts completer, reaper, scheduler and workers. Keys at recovery points that no operation

@@ -32,6 +32,23 @@ std::string_view name_of(Reason reason) {
     return "stopping";
 }
 
+int status_of(Reason reason) {
+    switch (reason) {
+        case Reason::in_progress:
+            return 409;
+        case Reason::key_reused:
+            return 422;
+        case Reason::key_expired:
+            return 410;
+        case Reason::internal:
+            return 500;
+        case Reason::needs_attention:
+            return 502;
+        default:
+            return 503;
+    }
+}
+
 bool may_succeed_later(Reason reason) {
     return reason != Reason::key_reused && reason != Reason::key_expired &&
            reason != Reason::needs_attention;

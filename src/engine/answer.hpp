@@ -46,6 +46,8 @@ struct Rejection {
 
 // The name of the reason over HTTP, as in docs/http.md: "in-progress".
 std::string_view name_of(Reason reason);
+// Its status over HTTP, of docs/http.md; that of key_reused is an option of the HTTP server.
+int status_of(Reason reason);
 // Whether the same request, with the same key, may succeed later without a person.
 bool may_succeed_later(Reason reason);
 

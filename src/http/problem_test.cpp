@@ -95,6 +95,7 @@ TEST(Problems, every_refusal_of_the_engine_and_the_listener_is_a_known_kind) {
         const auto reply = reply_to(Rejection{.reason = c.why, .detail = "SELECT secret"}, 422);
 
         EXPECT_EQ(reply.status, c.status);
+        EXPECT_EQ(engine::status_of(c.why), c.status);
         EXPECT_NE(reply.body.find("\"type\":\"/errors/" + c.type + "\""), std::string::npos)
             << reply.body;
         EXPECT_NE(

@@ -15,7 +15,7 @@ namespace pawl {
 namespace {
 
 RunProblem not_run(std::string type, std::string detail) {
-    return {.type = std::move(type), .detail = std::move(detail)};
+    return {.type = std::move(type), .status = 400, .detail = std::move(detail)};
 }
 
 RunResult result_of(engine::Answer answer) {
@@ -25,6 +25,7 @@ RunResult result_of(engine::Answer answer) {
     const bool retry = engine::may_succeed_later(rejection.reason);
     return RunProblem{
         .type = std::string{engine::name_of(rejection.reason)},
+        .status = engine::status_of(rejection.reason),
         .retry = retry,
         .retry_after = retry ? rejection.retry_after : std::chrono::seconds{0}};
 }

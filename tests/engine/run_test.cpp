@@ -136,8 +136,31 @@ TEST_F(RunTest, a_request_that_finds_a_problem_in_itself_is_not_started) {
     const auto invalid = std::get<RunProblem>(service.run<AddOptional>(jane, "k", {.by = 0}));
 
     EXPECT_EQ(invalid.type, "request-invalid");
+    EXPECT_EQ(invalid.status, 400);
     EXPECT_EQ(invalid.detail, "by is less than 1");
     EXPECT_EQ(AddOptional::sum, 0);
+}
+
+TEST_F(RunTest, a_request_may_be_a_json_text) {
+    const auto first =
+        std::get<RunAnswer>(service.run_json<Order>(jane, "k", R"({"customer":"jane","items":[]})")
+        );
+    const auto again = std::get<RunAnswer>(order("k"));
+
+    EXPECT_EQ(first.response.status, 201);
+    EXPECT_TRUE(again.replayed) << "the same request as a struct";
+    const auto invalid =
+        std::get<RunProblem>(service.run_json<AddOptional>(jane, "k", R"({"by":"one"})"));
+    EXPECT_EQ(invalid.type, "request-invalid");
+    EXPECT_EQ(invalid.detail, "by: Must be a number.");
+    for (const auto* text : {"", "[]", "{", R"({"by":1,"to":2})", R"({"by":0})"})
+        EXPECT_EQ(problem(service.run_json<AddOptional>(jane, "k", text)), "request-invalid")
+            << text;
+    std::promise<RunResult> ended;
+    service.run_json<AddOptional>(jane, "k2", R"({"by":3})", [&](RunResult result) {
+        ended.set_value(std::move(result));
+    });
+    EXPECT_EQ(std::get<RunAnswer>(ended.get_future().get()).response.status, 200);
 }
 
 TEST_F(RunTest, an_operation_that_was_not_added_is_a_mistake_of_the_program) {

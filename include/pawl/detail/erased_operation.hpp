@@ -344,6 +344,13 @@ std::variant<ErasedValue, DecodeProblem> request_of(const RequestFields& fields)
     return checked_request(std::move(std::get<R>(decoded)));
 }
 
+template <class R>
+std::variant<ErasedValue, DecodeProblem> request_of(std::string_view json) {
+    auto decoded = decode<R>(json, Unknown::refused, Nul::refused);
+    if (auto* problem = std::get_if<DecodeProblem>(&decoded)) return std::move(*problem);
+    return checked_request(std::move(std::get<R>(decoded)));
+}
+
 template <class Op>
 void fill_settings(ErasedOperation& form) {
     form.name = Op::name;
