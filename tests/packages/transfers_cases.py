@@ -1,34 +1,22 @@
 """The service in tests/packages/transfers, built with the installed packages, on SQLite and on PostgreSQL."""
-import contextlib
-import http.client
 import json
 import os
 import signal
 import subprocess
 import sys
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'integration'))
 
 # pylint: disable=wrong-import-position
 from bank import Bank
+from phone import Phone
 from ports import free_port
 from stores import Cluster
+from world import WAIT_S, check, check_equal, wait_until
 
 PROJECT = os.path.join(HERE, 'transfers')
 LINES_MAX = 250   # Of the service with its CMake and SQL; its test is not counted.
-WAIT_S = 20
-
-
-def wait_until(condition, what):
-    end = time.monotonic() + WAIT_S
-    while time.monotonic() < end:
-        with contextlib.suppress(OSError):
-            if condition():
-                return
-        time.sleep(0.05)
-    raise AssertionError(f'waited {WAIT_S} s for {what}')
 
 
 class Transfers:
@@ -37,6 +25,7 @@ class Transfers:
     def __init__(self, program, database, bank, log):
         self.program, self.database, self.bank, self.log = program, database, bank, log
         self.port, self.server = free_port(), None
+        self.phone = Phone(self.port)   # The service takes everybody: the token does not count.
 
     def __enter__(self):
         self.start()
@@ -46,7 +35,13 @@ class Transfers:
         self.server = subprocess.Popen(
             [self.program, 'serve', '--database', self.database, '--listen', f'127.0.0.1:{self.port}'],
             env=os.environ | {'BANK': self.bank.url}, stderr=self.log, stdout=self.log, cwd=os.path.dirname(self.program))
-        wait_until(lambda: self.ask('GET', '/accounts/jane')[0] == 200, 'the server')
+        wait_until('the server', self.answers)
+
+    def answers(self):
+        try:
+            return self.phone.get('/accounts/jane').status == 200
+        except OSError:
+            return False
 
     def kill(self):
         self.server.kill()
@@ -55,25 +50,14 @@ class Transfers:
     def __exit__(self, *_):
         if self.server.poll() is None:
             self.server.send_signal(signal.SIGTERM)
-            assert self.server.wait(WAIT_S) == 0, 'the server did not end by itself'
-
-    def ask(self, method, path, key=None, **body):
-        connection = http.client.HTTPConnection('127.0.0.1', self.port, timeout=WAIT_S)
-        try:
-            headers = {'Idempotency-Key': key, 'Content-Type': 'application/json'} if key else {}
-            connection.request(method, path, json.dumps(body) if key else None, headers)
-            answer = connection.getresponse()
-            return answer.status, json.loads(answer.read())
-        except http.client.HTTPException as error:
-            raise OSError(str(error)) from error
-        finally:
-            connection.close()
+            check_equal(self.server.wait(WAIT_S), 0, 'the end of the server')
 
     def post(self, path, key, payer, payee, cents):
-        return self.ask('POST', path, key, payer=payer, payee=payee, cents=cents)
+        answer = self.phone.send('POST', path, {'payer': payer, 'payee': payee, 'cents': cents}, key=key)
+        return answer.status, answer.json
 
     def cents(self, name):
-        return self.ask('GET', f'/accounts/{name}')[1]['cents']
+        return self.phone.get(f'/accounts/{name}').json['cents']
 
     def command(self, *words):
         return subprocess.run([self.program, *words, '--database', self.database], check=True, capture_output=True, text=True,
@@ -81,7 +65,7 @@ class Transfers:
 
 
 def same(found, expected):
-    assert found == expected, f'{expected} expected, not {found}'
+    check_equal(found, expected, 'Transfers')
 
 
 def pays_once_and_gives_back(service, bank):
@@ -93,7 +77,7 @@ def pays_once_and_gives_back(service, bank):
     same(service.post('/cheques', 'k4', 'jane', 'closed', 100), (422, {'why': 'this account is closed'}))
     same((service.cents('jane'), service.cents('joe')), (700, 300))
     same(list(bank.transfers.values()), [300])
-    wait_until(lambda: list(bank.notices.values()) == ['jane sent you 300 cents'], 'the notice')
+    wait_until('the notice', lambda: list(bank.notices.values()) == ['jane sent you 300 cents'])
 
 
 def dies_when_the_bank_has_done_it(service, bank, path, key, payee):
@@ -102,7 +86,7 @@ def dies_when_the_bank_has_done_it(service, bank, path, key, payee):
     body = json.dumps({'payer': 'jane', 'payee': payee, 'cents': 200})
     asked = subprocess.Popen(['curl', '-s', '-H', f'Idempotency-Key: {key}', '--json', body, f'127.0.0.1:{service.port}{path}'],
                              stdout=subprocess.DEVNULL)
-    assert bank.done.wait(WAIT_S), 'the bank was not called'
+    check(bank.done.wait(WAIT_S), 'the bank was not called')
     service.kill()
     asked.wait(WAIT_S)
     bank.may_answer.set()
@@ -111,7 +95,7 @@ def dies_when_the_bank_has_done_it(service, bank, path, key, payee):
 
 def a_transfer_goes_on_if_the_server_dies(service, bank):
     dies_when_the_bank_has_done_it(service, bank, '/transfers', 'k5', 'joe')
-    wait_until(lambda: service.post('/transfers', 'k5', 'jane', 'joe', 200)[0] == 201, 'the transfer')
+    wait_until('the transfer', lambda: service.post('/transfers', 'k5', 'jane', 'joe', 200)[0] == 201)
     same(list(bank.transfers.values()), [300, 200])
     same((service.cents('jane'), service.cents('joe')), (500, 500))
 
@@ -119,14 +103,14 @@ def a_transfer_goes_on_if_the_server_dies(service, bank):
 def a_cheque_is_printed_once_if_the_server_dies(service, bank):
     dies_when_the_bank_has_done_it(service, bank, '/cheques', 'k6', 'anna')
     # However often it is repeated: it waits for a person, who asks the bank and says how it ended.
-    wait_until(lambda: 'k6' in service.command('attention', 'list'), 'the attention list')
+    wait_until('the attention list', lambda: 'k6' in service.command('attention', 'list'))
     status, problem = service.post('/cheques', 'k6', 'jane', 'anna', 200)
     same((status, problem['type']), (502, '/errors/needs-attention'))
     same(bank.cheques, [200])
     same(service.cents('jane'), 300)
     told = service.command('attention', 'settle', '--key', 'k6', '--account', 'anonymous', '--as', 'happened',
                            '--result', 'Accepted', '--value', '{"reference": "c1"}', '--dry-run')
-    assert '"state":"paid","reference":"c1"' in told, told
+    check('"state":"paid","reference":"c1"' in told, told)
 
 
 def build(place, check_call):
