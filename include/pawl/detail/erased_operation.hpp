@@ -338,17 +338,19 @@ std::variant<ErasedValue, DecodeProblem> checked_request(R request) {
 }
 
 template <class R>
-std::variant<ErasedValue, DecodeProblem> request_of(const RequestFields& fields) {
-    auto decoded = decode_request<R>(fields);
+std::variant<ErasedValue, DecodeProblem> checked_request(std::variant<R, DecodeProblem> decoded) {
     if (auto* problem = std::get_if<DecodeProblem>(&decoded)) return std::move(*problem);
-    return checked_request(std::move(std::get<R>(decoded)));
+    return checked_request<R>(std::move(std::get<R>(decoded)));
+}
+
+template <class R>
+std::variant<ErasedValue, DecodeProblem> request_of(const RequestFields& fields) {
+    return checked_request<R>(decode_request<R>(fields));
 }
 
 template <class R>
 std::variant<ErasedValue, DecodeProblem> request_of(std::string_view json) {
-    auto decoded = decode<R>(json, Unknown::refused, Nul::refused);
-    if (auto* problem = std::get_if<DecodeProblem>(&decoded)) return std::move(*problem);
-    return checked_request(std::move(std::get<R>(decoded)));
+    return checked_request<R>(decode<R>(json, Unknown::refused, Nul::refused));
 }
 
 template <class Op>
