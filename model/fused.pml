@@ -16,9 +16,11 @@
    Switches   NEVER=1    the provider knows no keys, and call 1 is Repeat::never; else Repeat::safe_with_key
               AGAIN=1    the operation says re_execute: an expired key may run again
               HASTY=1    the operator asks the provider, but does not wait for calls that are still on their way
+              ASK=1      the provider can be asked about a call in doubt
+              NEXT=1     after a refusal another provider is called: under the key of the next generation
    Budgets    NC crashes, NE leases that end under a living holder, NT messages lost, NF phases or stores that fail,
               NK completer's caps, NS decisions of the operator, NR reaps, NG registry rows forgotten, NO ages of a call,
-              NX errors that the provider remembers
+              NX errors that the provider remembers, NN calls that are made anew without a person
    MUTANT_x   removes one fix; check_all lists the property that must then be violated                             */
 
 #ifndef NEVER
@@ -29,6 +31,15 @@
 #endif
 #ifndef HASTY
 #define HASTY 0
+#endif
+#ifndef ASK
+#define ASK 0
+#endif
+#ifndef NEXT
+#define NEXT 0
+#endif
+#ifndef NN
+#define NN 1
 #endif
 #ifndef NC
 #define NC 1
@@ -124,6 +135,19 @@
 #define MUTANT_NOTE_UNFENCED 0
 #endif
 
+#ifndef MUTANT_NEXT_WITHOUT_PROOF
+#define MUTANT_NEXT_WITHOUT_PROOF 0
+#endif
+#ifndef MUTANT_NOT_FOUND_AT_ONCE
+#define MUTANT_NOT_FOUND_AT_ONCE 0
+#endif
+#ifndef MUTANT_ASKED_IS_CALLED
+#define MUTANT_ASKED_IS_CALLED 0
+#endif
+#ifndef MUTANT_ANEW_UNFENCED
+#define MUTANT_ANEW_UNFENCED 0
+#endif
+
 /* pawl_key_registry.state */
 #define NONE 0
 #define LIVE 1
@@ -152,6 +176,7 @@
 byte reg = NONE; byte reg_gen = 0;                                   /* pawl_key_registry */
 bool row = 0; byte status = 0; byte rp = 0; byte gen = 0;          /* pawl_idempotency_keys */
 bool lease = 0; byte call_key = 0; bool called = 0; bool old = 0; bool marked = 0; byte charge = 0; byte resp = 0;
+bool asked = 0; byte before = 0;               /* pawl_inquiries; requests that were on their way when it was noted */
 bool att = 0; byte word = 0; byte word_charge = 0; bool noted = 0;   /* attention */
 bool own[NW];    /* Server i's attempt is that of the row: WHERE id = $1 AND attempt = $2. */
 bool holds[NW];  /* The same for the settlement that server i has read. */
@@ -164,14 +189,14 @@ byte wait[NW]; byte reply[NW]; byte sending = 0; byte in_flight = 0; byte charge
 
 /* Observations for the properties; no process reads them. */
 byte life = 0; byte allowed = 1;               /* Executions begun, and executions permitted. */
-byte calls = 0; byte didnt = 0;                /* In this execution: calls that arrived; decisions "did not happen". */
+byte calls = 0; byte didnt = 0;                /* In this execution: calls that arrived; decisions or proofs that a call was not made. */
 byte rides = 0; byte jobs = 0;                 /* In this execution. */
 byte made[4];                                  /* Charges made in execution n. */
 byte told[4]; bool told_two = 0;               /* First final answer in execution n; a different one since. */
 bool orphaned = 0;                             /* An attempt lost its key although its lease never ended. */
 bool stale = 0; bool backward = 0; bool wrong_note = 0;
 bool lapsed[NW]; bool holder_dead = 0;
-byte crashes = 0, exps = 0, losts = 0, fails = 0, caps = 0, words = 0, reaps = 0, forgets = 0, olds = 0, stucks = 0;
+byte anews = 0, crashes = 0, exps = 0, losts = 0, fails = 0, caps = 0, words = 0, reaps = 0, forgets = 0, olds = 0, stucks = 0;
 
 #define FENCE (row && status == OPEN && own[me] && rp == at)
 #define KEPT  (FENCE || (MUTANT_NO_FENCE && row && status != 0))
@@ -182,7 +207,9 @@ byte crashes = 0, exps = 0, losts = 0, fails = 0, caps = 0, words = 0, reaps = 0
 /* A take-over: attempt + 1. The earlier attempt fails its fence from now on. */
 #define TAKE  ASIDE; own[me] = 1; lapsed[me] = 0; lease = 1; holder_dead = 0
 /* The key, the time and (for never) the mark of the next call, in the transaction that reaches its point. */
-#define MARK_KEY(k) call_key = k; called = 1; old = 0; marked = (NEVER && !MUTANT_MARK_NOT_IN_T1)
+#define MARK_KEY(k) call_key = k; called = 1; old = 0; asked = 0; marked = (NEVER && !MUTANT_MARK_NOT_IN_T1)
+/* A request of this sender will not arrive. */
+#define NOT_SENT sending--; before = (before > 0 -> before - 1 : 0)
 
 inline move(to) {
     if :: to < rp -> backward = 1 :: else fi;
@@ -215,9 +242,9 @@ inline tell(x) {
 
 /* A server does one of these at a time: an HTTP request with the key, the completer, a settlement. */
 proctype Server(byte me) {
-    byte at = 0, r = 0, key = 0, token = 0; bool saw = 0;
+    byte at = 0, r = 0, key = 0, token = 0; bool saw = 0, asks = 0;
 idle:
-    atomic { at = 0; r = 0; key = 0; saw = 0; wait[me] = 0; reply[me] = 0; own[me] = 0; holds[me] = 0; lapsed[me] = 0 };
+    atomic { at = 0; r = 0; key = 0; saw = 0; asks = 0; wait[me] = 0; reply[me] = 0; own[me] = 0; holds[me] = 0; lapsed[me] = 0 };
 end_idle: looking_up: looking_up_after_lost_id: looking_up_after_lock: looking_up_after_failure: looking_up_after_defect:
 looking_up_after_doubt: looking_up_after_fence: waiting:
     if                                                  /* The query before T1: only whether there is a row at all. */
@@ -245,9 +272,13 @@ claiming: claiming_unseen:
     :: atomic { row && status == OPEN && OVER && rp == RIDE ->                    /* resume_at_call */
            TAKE; at = RIDE;
            if
-           :: ON(answered) NEVER && marked && !MUTANT_MARK_CLEARED_ON_TAKE_OVER -> to_attention(); goto idle
-           :: ON(answered) !NEVER && called && old && !MUTANT_AGE_NOT_CHECKED -> to_attention(); goto idle
-           :: else -> ON(reached_call)
+           :: ON(reached_doubt) ASK && ((NEVER && marked) || (!NEVER && called)) ->   /* Or unanswered for long. */
+               key = call_key; goto inquiring
+           :: ON(answered) !ASK && NEVER && marked && !MUTANT_MARK_CLEARED_ON_TAKE_OVER -> to_attention(); goto idle
+           :: ON(answered) !ASK && !NEVER && called && old && !MUTANT_AGE_NOT_CHECKED -> to_attention(); goto idle
+           :: (!ASK && !(NEVER && marked && !MUTANT_MARK_CLEARED_ON_TAKE_OVER) &&
+                       !(!NEVER && called && old && !MUTANT_AGE_NOT_CHECKED)) ||
+              (ASK && !(NEVER && marked) && !(asked && !MUTANT_ASKED_IS_CALLED) && !(!NEVER && called && old)) -> ON(reached_call)
                if
                :: MUTANT_CALL_KEY_OF_ATTEMPT -> MARK_KEY(1 + call_key % 3)
                :: !MUTANT_CALL_KEY_OF_ATTEMPT && call_key != 0 && called && (!NEVER || marked)
@@ -260,7 +291,8 @@ claiming: claiming_unseen:
     atomic { key = call_key };
 calling:                                                /* The check and the send are two steps: time passes between them. */
     if
-    :: atomic { ON(needs_person) TOO_OLD -> goto handing_over }
+    :: atomic { ON(needs_person) TOO_OLD && !ASK -> goto handing_over }
+    :: atomic { ON(ask) TOO_OLD && ASK -> goto inquiring }
     :: atomic { ON(not_made) lapsed[me] && !MUTANT_CALL_AFTER_LEASE -> r = UNSENT; goto unlocking }
     :: atomic { !TOO_OLD && (!lapsed[me] || MUTANT_CALL_AFTER_LEASE) -> sending++ }
     :: crash()
@@ -268,8 +300,8 @@ calling:                                                /* The check and the sen
     if
     :: atomic { nfull(net) -> token = 1 + token % 3; wait[me] = token;
            net!key, me, token, life; sending--; in_flight++ }
-    :: atomic { losts < NT -> losts++; sending--; r = UNSENT; goto calling__ended }
-    :: atomic { crashes < NC -> sending--; crashes++;
+    :: atomic { losts < NT -> losts++; NOT_SENT; r = UNSENT; goto calling__ended }
+    :: atomic { crashes < NC -> NOT_SENT; crashes++;
            if :: row && lease && own[me] -> holder_dead = 1 :: else fi; goto idle }
     fi;
     if
@@ -281,10 +313,33 @@ calling__ended:                                         /* decide_after_call */
     if
     :: ON(not_made) r == UNSENT -> goto unlocking
     :: ON(result) r == DOUBT && MUTANT_DOUBT_IS_ANSWER -> goto keeping
-    :: ON(needs_person) r == DOUBT && NEVER && !MUTANT_DOUBT_IS_RETRY && !MUTANT_DOUBT_IS_ANSWER -> goto handing_over
-    :: ON(try_again) r == DOUBT && (!NEVER || MUTANT_DOUBT_IS_RETRY) && !MUTANT_DOUBT_IS_ANSWER -> goto unlocking
+    :: ON(needs_person) !ASK && r == DOUBT && NEVER && !MUTANT_DOUBT_IS_RETRY && !MUTANT_DOUBT_IS_ANSWER -> goto handing_over
+    :: ON(ask) ASK && r == DOUBT && NEVER -> goto inquiring
+    :: ON(try_again) r == DOUBT && (!NEVER || MUTANT_DOUBT_IS_RETRY) && !MUTANT_DOUBT_IS_ANSWER &&
+                     !(MUTANT_NEXT_WITHOUT_PROOF && anews < NN) -> goto unlocking
     :: ON(needs_person) r == STUCK -> goto handing_over
-    :: ON(result) r < UNSENT && r != STUCK -> goto keeping
+    :: atomic { ON(call_anew) ((NEXT && r == DECLINED) || (MUTANT_NEXT_WITHOUT_PROOF && r == DOUBT)) && anews < NN ->
+           didnt++; goto beginning_anew }
+    :: ON(result) r < UNSENT && r != STUCK && !(NEXT && r == DECLINED && anews < NN) -> goto keeping
+    fi;
+inquiring:                                              /* decide_after_inquiry */
+    if
+    :: atomic { ON(result) made[life] > 0 && charges < DECLINED -> r = charges; goto keeping }
+    :: atomic { ON(call_anew) made[life] == 0 && anews < NN && ((asked && before == 0) || MUTANT_NOT_FOUND_AT_ONCE) ->
+           didnt++; goto beginning_anew }
+    :: atomic { ON(ask_later) true -> r = DOUBT; asks = 1; goto unlocking }
+    :: ON(try_again) true -> r = DOUBT; goto unlocking  /* The service stops before it asks. */
+    :: ON(needs_person) true -> goto handing_over       /* Asked for too long. */
+    :: crash()
+    fi;
+beginning_anew:                                         /* call_anew: the next key, perhaps of another provider. */
+    if
+    :: atomic { ON(reached_call) (FENCE && key == call_key) || (MUTANT_ANEW_UNFENCED && row && status == OPEN && rp == RIDE && anews < NN) ->
+           anews++; gen++; lease = 1; MARK_KEY(1 + gen); key = call_key; r = 0; goto calling }
+    :: atomic { ON(fenced) !(FENCE && key == call_key) && !MUTANT_ANEW_UNFENCED -> lost_fence(); goto idle }
+    :: atomic { ON(try_again) !NEVER && fails < NF -> fails++; r = DOUBT; goto unlocking }
+    :: atomic { ON(needs_person) NEVER && fails < NF -> fails++; goto handing_over }
+    :: crash()
     fi;
 keeping: keeping_alone:
     if
@@ -313,6 +368,7 @@ unlocking:                                              /* fail_attempt; clear_c
     if
     :: atomic { ON(written) FENCE || (row && status == OPEN && (MUTANT_UNLOCK_UNFENCED || (MUTANT_CLEAR_UNFENCED && NEVER))) ->
            if :: NEVER && at == RIDE && (r == UNSENT || MUTANT_DOUBT_IS_RETRY) -> marked = 0; called = 0 :: else fi;
+           if :: asks && !asked -> asked = 1; before = sending + in_flight :: else fi;
            lease = 0;
            /* A renewal in flight may arrive after it. */
            if :: own[me] && exps < NE -> exps++; lease = 1; holder_dead = 1; own[me] = 0 :: true fi }
@@ -379,7 +435,7 @@ proctype Provider() {
 end:
     do
     :: atomic {
-           net?key, who, token, run_of -> in_flight--; calls = calls + (run_of == life);
+           net?key, who, token, run_of -> in_flight--; before = (before > 0 -> before - 1 : 0); calls = calls + (run_of == life);
            if
            :: !NEVER && memory[key] != 0 -> r = memory[key]
            :: NEVER || memory[key] == 0 ->
@@ -445,7 +501,7 @@ end:
            reg = (MUTANT_NO_TOMBSTONE -> NONE : EXPIRED);
            reg_gen = (MUTANT_GENERATION_LOST -> reg_gen : gen);
            row = 0; status = 0; rp = 0; lease = 0; holder_dead = 0; call_key = 0; called = 0; old = 0; marked = 0;
-           charge = 0; resp = 0; att = 0; word = 0; ASIDE
+           charge = 0; resp = 0; att = 0; word = 0; asked = 0; ASIDE
        }
     :: atomic {                                         /* delete_tombstones */
            reg == EXPIRED && forgets < NG && (MUTANT_FORGOTTEN_EARLY || !(memory[1] || memory[2] || memory[3])) ->
@@ -475,7 +531,7 @@ init { atomic { run Server(0); run Server(1); run Provider(); run Operator(); ru
                          (status == ATTENTION && words == NS && word == 0))))
 
 ltl p_charge     { [] one_charge }      /* At most one charge an execution. */
-ltl p_never      { [] one_call }        /* Only a person's decision repeats a `never` call. */
+ltl p_never      { [] one_call }        /* Only a person's decision, or proof, repeats a `never` call. */
 ltl p_ride       { [] one_ride }
 ltl p_receipt    { [] one_receipt }
 ltl p_answer     { [] one_answer }      /* The final answers of one execution are equal. */
@@ -493,5 +549,6 @@ ltl p_settles    { [] <> settled }
 /* Must be violated: these events are possible. */
 ltl never_success   { [] !(is_success(told[1])) }
 ltl never_attention { [] !att }
+ltl never_anew      { [] !(anews > 0 && status == FINISHED && is_success(resp)) }
 ltl never_by_word   { [] !(didnt > 0 && status == FINISHED && is_success(resp)) }
 ltl never_again     { [] !(life == 2 && is_success(told[2])) }

@@ -23,7 +23,9 @@ struct TxFactory;
 }
 namespace testing {
 class FakeCall;
-}
+class FakeInquiry;
+class FakeRoutedCall;
+}  // namespace testing
 
 // Permission to reach the outside world. The engine makes one for each foreign call and each job,
 // on a thread without a transaction. Clients (HTTP, mail) require it.
@@ -40,6 +42,7 @@ public:
 
 private:
     friend class KeyedCall;
+    friend class InquiryCall;
     friend struct detail::TxFactory;
     friend class testing::FakeCall;
     explicit Call(std::stop_token stop);
@@ -50,11 +53,12 @@ private:
 };
 
 // A Call that may be repeated under one key.
-class KeyedCall final : public Call {
+class KeyedCall : public Call {
 public:
     const CallKey& key() const { return key_; }
 
 private:
+    friend class RoutedCall;
     friend struct detail::TxFactory;
     friend class testing::FakeCall;
     KeyedCall(CallKey key, std::stop_token stop) : Call{std::move(stop)}, key_{std::move(key)} {}

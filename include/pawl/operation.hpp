@@ -80,6 +80,9 @@ struct Settings {
     InProgress in_progress{conflict};
     bool re_execute{false};                        // False: an expired key is 410.
     std::chrono::hours provider_key_lifetime{20};  // How long a provider knows our keys.
+    // How long a provider is asked about a call in doubt before a person is. Longer if the answer
+    // is final only later (NotFound::final_after).
+    std::chrono::minutes ask_for{60};
 };
 
 // Passed to `abandon` when an operator has stopped the request for good (`settle --as give-up`).
@@ -132,6 +135,9 @@ constexpr bool has_loose_setting = requires {
 }
 || requires {
     requires std::same_as<decltype(Op::provider_key_lifetime), const std::chrono::hours>;
+}
+|| requires {
+    requires std::same_as<decltype(Op::ask_for), const std::chrono::minutes>;
 };
 
 template <class... S>

@@ -24,6 +24,7 @@ struct Atomic {
     using From = typename detail::AtomicOf<decltype(Run)>::From;
     using To = typename detail::AtomicOf<decltype(Run)>::To;
     static constexpr bool foreign = false;
+    static constexpr bool routed = false;
     static constexpr bool may_refuse = detail::AtomicOf<decltype(Run)>::may_refuse;
     static constexpr auto run = Run;
 };
@@ -37,49 +38,37 @@ struct Atomic {
 // generates anew: row ids, times, random numbers. The call key would be the same with another
 // body, which providers refuse. Send values from the request, from rows that the request only
 // reads, or the client's key (`Started::key`).
-template <Repeat Again, auto Run, auto... Keep>
-struct Foreign {
-    static_assert(
-        detail::CallOf<decltype(Run)>::valid,
-        "pawl: a foreign call is a member function Outcome<Results...> f(Call&, const Point&), "
-        "with KeyedCall& if it is "
-        "safe_with_key; it takes no transaction, and its results are written by keepers"
-    );
-    static_assert(
-        (detail::KeepOf<decltype(Keep)>::valid && ...),
-        "pawl: a keeper is a member function Next<Points...> f(Tx&, const Point&, const Result&)"
-    );
-    static_assert(
-        !(detail::KeepOf<decltype(Keep)>::may_refuse || ...),
-        "pawl: a keeper can't refuse, as that would undo the record of a call that was made: it "
-        "ends a request with pawl::answer(response)"
-    );
+//
+// Among the keepers may stand an inquiry: `Inquiry<Results...> f(InquiryCall&, const Point&)`. It
+// asks the provider what became of a call in doubt, before a person is asked.
+template <Repeat Again, auto Run, auto... KeepOrInquire>
+struct Foreign : detail::CallStep<Run, KeepOrInquire...> {
     using Form = detail::CallOf<decltype(Run)>;
-    using From = typename Form::From;
-    using To = typename detail::Join<typename detail::KeepOf<decltype(Keep)>::To...>::type;
-    static constexpr bool foreign = true;
-    static constexpr bool may_refuse = false;
+    static constexpr bool routed = false;
     static constexpr Repeat again = Again;
-    static constexpr auto run = Run;
-    static constexpr auto keepers = std::tuple{Keep...};
-
     static_assert(
         (Again == Repeat::safe_with_key) == Form::keyed,
         "pawl: a call that is safe_with_key takes a KeyedCall&, and no other call does"
     );
     static_assert(
-        (std::same_as<typename detail::KeepOf<decltype(Keep)>::From, From> && ...),
-        "pawl: a keeper starts from the same recovery point as its call"
+        !Form::tries_next, "pawl: only a Routed call, which has several providers, may TryNext"
     );
-    template <class... R>
-    static constexpr bool kept(detail::List<R...>) {
-        return ((detail::count_of<R, typename detail::KeepOf<decltype(Keep)>::Result...> == 1) &&
-                ...) &&
-               sizeof...(R) == sizeof...(Keep) && sizeof...(R) > 0;
-    }
+};
+
+// A foreign call to one of several providers (router.hpp): `Routing f(const Point&)` names them and
+// the payment, `Outcome<Results...> f(RoutedCall&, const Point&)` is the call to the chosen one.
+// The first runs in a transaction: it must be quick and must not block.
+template <auto Route, auto Run, auto... KeepOrInquire>
+struct Routed : detail::CallStep<Run, KeepOrInquire...> {
+    using Form = detail::CallOf<decltype(Run)>;
+    static constexpr bool routed = true;
+    static constexpr Repeat again = Repeat::safe_with_key;  // Unless the provider says otherwise.
+    static constexpr auto route = Route;
+    static_assert(Form::routed, "pawl: the call of a Routed step takes a RoutedCall&");
     static_assert(
-        kept(typename Form::Results{}),
-        "pawl: each result of a foreign call needs exactly one keeper"
+        std::same_as<typename detail::RouteOf<decltype(Route)>::From, typename Form::From>,
+        "pawl: a Routed step begins with a member function Routing f(const Point&), of the same "
+        "recovery point as its call"
     );
 };
 

@@ -89,6 +89,30 @@ private:
     KeyedCall call_;
 };
 
+// The same for an inquiry, and for a Routed call to one of a router's providers.
+class FakeInquiry {
+public:
+    explicit FakeInquiry(
+        std::string key = std::string(64, 'a'),
+        TimePoint called_at = {},
+        const pawl::Provider* provider = nullptr
+    )
+        : call_{CallKey{std::move(key)}, called_at, provider, {}} {}
+    InquiryCall& call() { return call_; }
+
+private:
+    InquiryCall call_;
+};
+class FakeRoutedCall {
+public:
+    explicit FakeRoutedCall(const pawl::Provider& provider, std::string key = std::string(64, 'a'))
+        : call_{CallKey{std::move(key)}, provider, {}} {}
+    RoutedCall& call() { return call_; }
+
+private:
+    RoutedCall call_;
+};
+
 // The point that a step led to, or nullptr if it led elsewhere. These four return pointers into
 // their argument: keep that in a variable.
 template <class P, class... To>

@@ -3,16 +3,21 @@
 #include "src/core/assert.hpp"
 
 #include <array>
+#include <concepts>
 
 namespace pawl::core::attempt {
 
 namespace {
 
-template <class... E>
-constexpr std::uint32_t of(E... elements) {
-    return ((std::uint32_t{1} << unsigned(elements)) | ...);
+template <class... S>
+requires(std::same_as<S, State>&&...) constexpr States of(S... states) {
+    return ((States{1} << unsigned(states)) | ...);
 }
-static_assert(state_count <= 32 && event_count <= 32);
+template <class... E>
+requires(std::same_as<E, Event>&&...) constexpr Events of(E... events) {
+    return ((Events{1} << unsigned(events)) | ...);
+}
+static_assert(state_count <= 32 && event_count <= 64);
 
 using enum State;
 using E = Event;
@@ -26,8 +31,8 @@ constexpr auto every_lookup =
        looking_up_after_defect);
 constexpr auto claims = of(claiming_unseen, claiming);
 constexpr auto keeps = of(keeping, keeping_alone);
-constexpr auto delayed = keeps | of(handing_over_result, noting_result);
-constexpr auto fenceable = keeps | of(unlocking, handing_over, handing_over_result);
+constexpr auto delayed = keeps | of(beginning_anew, handing_over_result, noting_result);
+constexpr auto fenceable = keeps | of(beginning_anew, unlocking, handing_over, handing_over_result);
 constexpr auto advances = claims | keeps | of(looking_up_after_doubt, settling);
 
 // clang-format off
@@ -49,7 +54,8 @@ constexpr Row rows[] = {
     {of(looking_up_after_fence), of(E::answered, E::busy, E::lookup_failed), ended, A::respond},
 
     {advances, of(E::reached_end), ended, A::respond},
-    {advances, of(E::reached_call), calling, A::make_call},
+    {advances | of(beginning_anew), of(E::reached_call), calling, A::make_call},
+    {claims, of(E::reached_doubt), inquiring, A::inquire},
 
     {claims, of(E::answered, E::rejected), ended, A::respond},
     {claims, of(E::busy), waiting, A::park},
@@ -70,10 +76,15 @@ constexpr Row rows[] = {
     {of(waiting), of(E::no_client), ended, A::none},
     {of(waiting), of(E::rejected, E::stopping), ended, A::respond},
 
-    {of(calling), of(E::result), keeping, A::commit_keep},
+    {of(calling, inquiring), of(E::result), keeping, A::commit_keep},
     {of(calling), of(E::not_made), unlocking, A::unlock_unmarked},
-    {of(calling), of(E::needs_person), handing_over, A::hand_over},
-    {of(calling) | keeps, of(E::try_again), unlocking, A::unlock},
+    {of(calling), of(E::ask), inquiring, A::inquire},
+    {of(inquiring), of(E::ask_later), unlocking, A::unlock_asked},
+    {of(calling, inquiring), of(E::call_anew), beginning_anew, A::begin_anew},
+    {of(calling, inquiring, beginning_anew), of(E::needs_person), handing_over, A::hand_over},
+    {of(calling, inquiring, beginning_anew) | keeps, of(E::try_again), unlocking, A::unlock},
+    {of(beginning_anew), of(E::keep_later), beginning_anew, A::retry_later},
+    {of(beginning_anew), of(E::due), beginning_anew, A::begin_anew},
 
     {keeps | of(handing_over_result), of(E::fenced_result), noting_result, A::note_result},
     {fenceable, of(E::fenced), looking_up_after_fence, A::look_up_holder},
@@ -98,7 +109,7 @@ constexpr Row rows[] = {
 };
 // clang-format on
 
-constexpr bool has(std::uint32_t set, std::size_t n) {
+constexpr bool has(std::uint64_t set, std::size_t n) {
     return (set >> n & 1) != 0;
 }
 

@@ -27,6 +27,8 @@ enum class State : std::uint8_t {
     recording_failure,
     waiting,              // Another process holds the key (wait(max)).
     calling,              // No transaction is open.
+    inquiring,            // The provider is asked about a call in doubt; no transaction is open.
+    beginning_anew,       // The call was not made: transaction for one under another key.
     keeping,              // Transaction 2: the keeper, and the phases behind it.
     keeping_alone,        // Transaction 2 without the phases, one of which may have failed.
     unlocking,            // The fenced unlock: the next attempt goes on from the same point.
@@ -51,6 +53,7 @@ enum class Event : std::uint8_t {
     rejected,       // There is no room for a call or for a waiting request.
     reached_end,    // Committed, with the response.
     reached_call,   // Committed, at a foreign call.
+    reached_doubt,  // Committed, at a call that may have been made, and can be asked about.
     written,        // Committed, or failed where that makes no difference.
     locked,         // Not committed, as all below: another session locks the key.
     lost_id,        // The preallocated id or the key belongs to another session.
@@ -67,6 +70,9 @@ enum class Event : std::uint8_t {
     not_made,      // The call was certainly not made, by any attempt.
     try_again,     // The next attempt makes the call again.
     needs_person,  // Only a person can say whether the call was made, or what follows.
+    ask,           // The same, but the provider is asked before a person is.
+    ask_later,     // The next attempt asks the provider again.
+    call_anew,     // The call was proven not made: it is made under another key.
     keep_later,    // The result could not be written and can't be asked for again.
     keep_alone,    // A phase behind the keeper may have failed.
     due            // The wait before another try is over.
@@ -87,10 +93,13 @@ enum class Action : std::uint8_t {
     park,              // Wait for the end of another process's attempt.
     serve_next,        // Refuse this client; go on for the next one that waits for the key.
     make_call,         // On a thread of the call pool.
+    inquire,           // On a thread of the call pool.
+    begin_anew,        // Commit the next generation of the call, with its provider.
     commit_keep,       // Commit transaction 2.
     commit_keep_only,  // Commit transaction 2 without the phases behind the keeper.
     unlock,
     unlock_unmarked,  // The same, and clear the mark of the call.
+    unlock_asked,     // The same, and record the inquiry.
     hand_over,        // Put the key on the attention list, with the result if there is one.
     note_result,      // Put the result before the person who will be asked.
     retry_later,      // Refuse the client, once; report `due` in a second.
@@ -99,7 +108,7 @@ enum class Action : std::uint8_t {
 
 // A state among these, an event among those: bits by number.
 using States = std::uint32_t;
-using Events = std::uint32_t;
+using Events = std::uint64_t;
 
 struct Row {
     States from;

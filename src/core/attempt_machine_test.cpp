@@ -36,7 +36,7 @@ const auto states = names<State>(std::make_index_sequence<state_count>{});
 const auto events = names<Event>(std::make_index_sequence<event_count>{});
 const auto actions = names<Action>(std::make_index_sequence<action_count>{});
 
-bool has(std::uint32_t set, std::size_t n) {
+bool has(std::uint64_t set, std::size_t n) {
     return (set >> n & 1) != 0;
 }
 
@@ -86,7 +86,16 @@ TEST(AttemptMachine, reaches_each_state_and_from_each_the_end) {
 std::set<Event> reports_of(Action action, State state) {
     using enum Event;
     std::set<Event> claim{
-        reached_end, reached_call, answered, busy, locked, lost_id, in_doubt, transient, defect};
+        reached_end,
+        reached_call,
+        reached_doubt,
+        answered,
+        busy,
+        locked,
+        lost_id,
+        in_doubt,
+        transient,
+        defect};
     switch (action) {
         case Action::none:
         case Action::respond:
@@ -113,7 +122,11 @@ std::set<Event> reports_of(Action action, State state) {
         case Action::serve_next:
             return {next_client, no_client};
         case Action::make_call:
-            return {result, not_made, try_again, needs_person};
+            return {result, not_made, try_again, ask, call_anew, needs_person};
+        case Action::inquire:
+            return {result, ask_later, call_anew, try_again, needs_person};
+        case Action::begin_anew:
+            return {reached_call, fenced, try_again, keep_later, needs_person};
         case Action::commit_keep:
             return {
                 reached_end,
@@ -135,6 +148,7 @@ std::set<Event> reports_of(Action action, State state) {
                 needs_person};
         case Action::unlock:
         case Action::unlock_unmarked:
+        case Action::unlock_asked:
             return {written, fenced};
         case Action::hand_over:
             if (state == State::handing_over) return {written, transient, defect, fenced};
@@ -194,7 +208,7 @@ std::string text_of(const std::string& path) {
     return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-std::string listed(std::uint32_t set, const std::vector<std::string>& all) {
+std::string listed(std::uint64_t set, const std::vector<std::string>& all) {
     std::string text;
     for (std::size_t n = 0; n < all.size(); ++n)
         if (has(set, n)) text += (text.empty() ? "" : ", ") + all[n];

@@ -1,14 +1,17 @@
 #include "src/core/call_rule.hpp"
 
+#include <algorithm>
+
 namespace pawl::core {
 
 CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
     using Reason = MustNotCall::Reason;
-    // The mark counts whatever the flow says now: a deploy may have changed the step's Repeat.
-    if (facts.calling) return MustNotCall{};
     const bool both_named = !facts.called_target.empty() && !facts.target.empty();
     if (facts.called_at && both_named && facts.called_target != facts.target)
         return MustNotCall{Reason::elsewhere};
+    // The mark counts whatever the flow says now: a deploy may have changed the step's Repeat.
+    if (facts.calling) return MustNotCall{};
+    if (facts.routed && facts.restored) return MustNotCall{Reason::restored};
     switch (facts.again) {
         case Repeat::safe:
             return MayCall{};
@@ -27,7 +30,28 @@ CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
     const auto age = now - *facts.called_at;
     if (age < -clocks_differ_by || age >= facts.provider_key_lifetime)
         return MustNotCall{facts.restored ? Reason::restored : Reason::forgotten};
+    if (facts.ask_after && age >= *facts.ask_after) return MustNotCall{Reason::unanswered};
     return MayCall{};
+}
+
+bool may_inquire(MustNotCall::Reason why) noexcept {
+    return why != MustNotCall::Reason::elsewhere;
+}
+
+AfterInquiry decide_after_inquiry(const InquiryFacts& facts, TimePoint now) noexcept {
+    if (facts.ended == InquiryEnded::found) return AfterInquiry::keep;
+    if (facts.stuck) return AfterInquiry::needs_person;
+    if (!facts.asking_since) return AfterInquiry::ask_later;
+    const auto asked_for = now - *facts.asking_since;
+    if (asked_for < -clocks_differ_by) return AfterInquiry::needs_person;
+    const bool may_be_final = facts.ended == InquiryEnded::not_found && facts.final_after;
+    if (may_be_final && asked_for >= *facts.final_after) return AfterInquiry::call_anew;
+    const auto longest = may_be_final ? std::max(facts.ask_for, *facts.final_after) : facts.ask_for;
+    return asked_for >= longest ? AfterInquiry::needs_person : AfterInquiry::ask_later;
+}
+
+bool refusal_is_proof(Refusals refusals, EarlierCall earlier) noexcept {
+    return refusals == Refusals::remembered || earlier == EarlierCall::none;
 }
 
 bool may_still_call(
@@ -61,6 +85,13 @@ AfterFailedKeep decide_after_failed_keep(
     // The second run also shows whether a violated constraint was a race with another transaction.
     if (extent == KeepExtent::with_phases) return AfterFailedKeep::keep_alone;
     return AfterFailedKeep::needs_person;
+}
+
+AfterFailedKeep decide_after_failed_begin(Repeat again, KeepFailure failure) noexcept {
+    // Under its key the provider gives the same answer again.
+    if (again != Repeat::never) return AfterFailedKeep::call_again;
+    return failure == KeepFailure::transient ? AfterFailedKeep::keep_later
+                                             : AfterFailedKeep::needs_person;
 }
 
 }  // namespace pawl::core

@@ -26,6 +26,10 @@ struct CallFacts {
     // The database was restored, and may have lost the record of a call, which was made at
     // called_at at the earliest (restore_gap.hpp).
     bool restored{};
+    // There are several providers: in the lost time another one may have been called.
+    bool routed{};
+    // Provider::ask_after, if the call has an inquiry.
+    std::optional<std::chrono::milliseconds> ask_after{};
 };
 
 struct MayCall {};
@@ -36,13 +40,39 @@ struct MustNotCall {
         // An earlier call went to another provider or account, which may have carried it out.
         elsewhere,
         // Only because a restore may have lost the record of a call.
-        restored
+        restored,
+        unanswered  // The call may be repeated, but asking may lead further.
     };
     Reason why{Reason::in_doubt};
 };
 using CallRule = std::variant<MayCall, MustNotCall>;
 
 CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept;
+
+// Whether to ask the provider what became of a call that is not made. The provider is the one that
+// was called.
+bool may_inquire(MustNotCall::Reason why) noexcept;
+
+// What follows an inquiry.
+enum class InquiryEnded { found, not_found, undecided };
+struct InquiryFacts {
+    InquiryEnded ended{};
+    std::optional<std::chrono::milliseconds> final_after{};  // NotFound::final_after.
+    // When the first inquiry of this generation was recorded: no call was made after that. nullopt:
+    // this is the first.
+    std::optional<TimePoint> asking_since{};
+    std::chrono::milliseconds ask_for{};  // Settings::ask_for.
+    // The provider answered, but its answer is no result, and never changes.
+    bool stuck{};
+};
+enum class AfterInquiry {
+    keep,       // Run the keeper of the result that was found.
+    call_anew,  // It is proven that the call was not made: make it under another key.
+    ask_later,  // Give the key back; the next attempt asks again.
+    needs_person
+};
+// `now` is a time before the inquiry, by the clock of asking_since.
+AfterInquiry decide_after_inquiry(const InquiryFacts& facts, TimePoint now) noexcept;
 
 // When a lease was taken, by both clocks of its holder: a wall clock may be set back, and a steady
 // clock stops while the machine sleeps.
@@ -62,6 +92,11 @@ enum class CallEnded { result, retry, in_doubt, stuck };
 
 // Whether an earlier attempt may have made the same call already.
 enum class EarlierCall { none, perhaps };
+
+// Whether a refusal proves that its provider will never carry the call out, so that the next
+// provider may be called: an earlier try may still arrive.
+enum class Refusals { remembered, forgotten };
+bool refusal_is_proof(Refusals refusals, EarlierCall earlier) noexcept;
 
 enum class AfterCall {
     keep,       // Run the keeper.
@@ -92,5 +127,8 @@ enum class AfterFailedKeep {
 AfterFailedKeep decide_after_failed_keep(
     Repeat again, KeepFailure failure, KeepExtent extent
 ) noexcept;
+// Why the transaction failed that begins the next generation of a call. The proof that the call was
+// not made is only in memory.
+AfterFailedKeep decide_after_failed_begin(Repeat again, KeepFailure failure) noexcept;
 
 }  // namespace pawl::core

@@ -84,6 +84,34 @@ TEST(DecideCall, follows_the_table) {
         {"safe, perhaps made then",
          {.again = Repeat::safe, .called_at = now - 8'760h, .restored = true},
          "call"},
+        {"keyed, perhaps made then at another of several providers",
+         {.again = Repeat::safe_with_key,
+          .called_at = now - 1h,
+          .provider_key_lifetime = 20h,
+          .restored = true,
+          .routed = true},
+         "restored"},
+        {"never, marked, at a provider that is not there any more",
+         {Repeat::never, now - 1s, true, 20h, "stripe a", "no provider"},
+         "elsewhere"},
+        {"keyed, unanswered for too short a time to ask",
+         {.again = Repeat::safe_with_key,
+          .called_at = now - 5min + 1ms,
+          .provider_key_lifetime = 20h,
+          .ask_after = 5min},
+         "call"},
+        {"keyed, unanswered for long",
+         {.again = Repeat::safe_with_key,
+          .called_at = now - 5min,
+          .provider_key_lifetime = 20h,
+          .ask_after = 5min},
+         "unanswered"},
+        {"keyed, and asked about before",
+         {.again = Repeat::safe_with_key,
+          .called_at = now - 1s,
+          .calling = true,
+          .provider_key_lifetime = 20h},
+         "in doubt"},
     };
     const auto word = [](const CallRule& rule) {
         const auto* stop = std::get_if<MustNotCall>(&rule);
@@ -95,12 +123,86 @@ TEST(DecideCall, follows_the_table) {
                 return "forgotten";
             case MustNotCall::Reason::elsewhere:
                 return "elsewhere";
+            case MustNotCall::Reason::unanswered:
+                return "unanswered";
             case MustNotCall::Reason::restored:
                 break;
         }
         return "restored";
     };
     for (const auto& c : cases) EXPECT_EQ(word(decide_call(c.facts, now)), c.rule) << c.name;
+}
+
+TEST(MayInquire, asks_no_provider_but_the_one_that_was_called) {
+    using Reason = MustNotCall::Reason;
+    for (const auto why :
+         {Reason::in_doubt, Reason::forgotten, Reason::restored, Reason::unanswered})
+        EXPECT_TRUE(may_inquire(why));
+    EXPECT_FALSE(may_inquire(Reason::elsewhere));
+}
+
+TEST(DecideAfterInquiry, follows_the_table) {
+    using enum AfterInquiry;
+    using enum InquiryEnded;
+    struct Case {
+        std::string name;
+        InquiryFacts facts;
+        AfterInquiry after;
+    };
+    const std::vector<Case> cases{
+        {"found at once", {.ended = found, .ask_for = 1h}, keep},
+        {"found, though the provider repeats an error", {.ended = found, .stuck = true}, keep},
+        {"found after days", {.ended = found, .asking_since = now - 48h, .ask_for = 1h}, keep},
+        {"not found, the first inquiry: a copy may be on its way",
+         {.ended = not_found, .final_after = 0s, .ask_for = 1h},
+         ask_later},
+        {"not found, not yet final",
+         {.ended = not_found,
+          .final_after = 10min,
+          .asking_since = now - 10min + 1ms,
+          .ask_for = 1h},
+         ask_later},
+        {"not found, and final",
+         {.ended = not_found, .final_after = 10min, .asking_since = now - 10min, .ask_for = 1h},
+         call_anew},
+        {"not found, final later than a person would be asked",
+         {.ended = not_found, .final_after = 2h, .asking_since = now - 90min, .ask_for = 1h},
+         ask_later},
+        {"not found, never final",
+         {.ended = not_found, .asking_since = now - 59min, .ask_for = 1h},
+         ask_later},
+        {"not found, never final, for long",
+         {.ended = not_found, .asking_since = now - 1h, .ask_for = 1h},
+         needs_person},
+        {"undecided, for long",
+         {.ended = undecided, .asking_since = now - 1h, .ask_for = 1h},
+         needs_person},
+        {"undecided", {.ended = undecided, .asking_since = now - 1s, .ask_for = 1h}, ask_later},
+        {"not found, though the provider answers with an error: its contract is broken",
+         {.ended = not_found, .final_after = 0s, .asking_since = now - 1h, .stuck = true},
+         needs_person},
+        {"not found, and the first inquiry is in the future: a clock is wrong",
+         {.ended = not_found, .final_after = 0s, .asking_since = now + 31s, .ask_for = 1h},
+         needs_person},
+    };
+    for (const auto& c : cases) EXPECT_EQ(decide_after_inquiry(c.facts, now), c.after) << c.name;
+}
+
+TEST(RefusalIsProof, unless_an_earlier_try_may_arrive_at_a_provider_that_forgets) {
+    EXPECT_TRUE(refusal_is_proof(Refusals::remembered, EarlierCall::perhaps));
+    EXPECT_TRUE(refusal_is_proof(Refusals::remembered, EarlierCall::none));
+    EXPECT_TRUE(refusal_is_proof(Refusals::forgotten, EarlierCall::none));
+    EXPECT_FALSE(refusal_is_proof(Refusals::forgotten, EarlierCall::perhaps));
+}
+
+TEST(DecideAfterFailedBegin, keeps_a_proof_that_the_provider_can_not_repeat) {
+    const auto after = [](Repeat again, KeepFailure failure) {
+        return decide_after_failed_begin(again, failure);
+    };
+    EXPECT_EQ(after(Repeat::never, KeepFailure::transient), AfterFailedKeep::keep_later);
+    EXPECT_EQ(after(Repeat::never, KeepFailure::defect), AfterFailedKeep::needs_person);
+    EXPECT_EQ(after(Repeat::safe_with_key, KeepFailure::transient), AfterFailedKeep::call_again);
+    EXPECT_EQ(after(Repeat::safe_with_key, KeepFailure::defect), AfterFailedKeep::call_again);
 }
 
 TEST(MayStillCall, ends_with_the_first_half_of_the_lease_by_either_clock) {

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace pawl::engine {
 
@@ -24,6 +25,8 @@ namespace pawl::engine {
 // - attempt_claim.cpp: transaction 1: insert or take over, then phases up to a call or the end
 // - attempt_settle.cpp: transaction 1 for what a person decided
 // - attempt_call.cpp: the call, with no transaction open; the unlock; the attention list
+// - attempt_inquire.cpp: what became of a call in doubt; a call that is made anew, perhaps
+// elsewhere
 // - attempt_keep.cpp: transaction 2: keep the result, then phases up to the next call or the end
 // - attempt_steps.cpp: the phases and the row, for both transactions
 class Attempt : public std::enable_shared_from_this<Attempt> {
@@ -66,6 +69,25 @@ private:
         // A restore may have lost the record of a call with this key: called_at is in the lost
         // time.
         bool restored{};
+        Repeat again{Repeat::safe_with_key};
+        const Provider* provider{};  // Of a Routed call.
+    };
+    // An inquiry about the call of `mark`.
+    struct Asking {
+        // The first recorded inquiry about this call; nullopt: this one.
+        std::optional<TimePoint> since;
+        TimePoint now;  // Before the inquiry, by the database's clock.
+        bool stuck{};
+        std::string_view answer{};  // As stored; empty: none yet.
+        std::string detail{};
+    };
+    // Proof that the call of `generation` was not made.
+    struct NotMade {
+        int generation{};
+        Repeat again{};
+        std::string target;
+        std::string_view proof;
+        std::string detail;
     };
     struct Facts {
         std::int64_t id{0};
@@ -148,6 +170,7 @@ private:
     // no: a person confirmed that no call was made in the time that a restore has lost.
     enum class Lost { perhaps, no };
     void mark_call(TimePoint now, const Position& at, Lost lost = Lost::perhaps);
+    const Provider* choose_provider(const Position& at);
     std::string call_target(const Position& at) const;
     void to_attention(store::Session& session);
     TimePoint lease_end(store::Session& session);
@@ -164,10 +187,31 @@ private:
     core::AfterCall after_call(core::CallEnded end) const;
     void refuse(Reason why, std::string error);
     void need_person(core::MustNotCall::Reason why, const KeyRow* row, const std::string& target);
+    Repeat again() const { return facts_.mark ? facts_.mark->again : step().again; }
+    std::chrono::milliseconds key_lifetime() const;
+    std::optional<std::chrono::milliseconds> ask_after() const;
+    CallKey call_key() const;  // As it is sent.
     Next unlock(const Sql& statement);
     Event unlocked(Failed failed);
     void run_hand_over(store::Session& session);
     Event handed_over(Failed failed);
+
+    // Inquire.
+    const Provider* stored_provider(const KeyRow& row) const;
+    std::string target_today(const KeyRow& row, const Provider* provider) const;
+    void load_refusals(store::Session& session, std::int64_t id);
+    static std::optional<TimePoint> find_inquiry(store::Session& session, const KeyRow& row);
+    bool may_inquire(core::MustNotCall::Reason why) const;
+    Next post_inquiry();
+    Event inquire();
+    Event inquired(const detail::InquiryOutcome& ended);
+    void note_inquiry(store::Session& session);
+    // Whether the router has a provider besides those that refused, or were not reached.
+    bool has_other_provider();
+    std::optional<Event> go_on_elsewhere(core::CallEnded ended, const std::string& text);
+    Outcome run_begin_anew(store::Session& session);
+    Event began_anew(Failed failed);
+    void report_health(bool answered, const std::string& error);
 
     // Keep.
     Next commit_keep(core::KeepExtent extent);
@@ -198,11 +242,14 @@ private:
 
     std::optional<Outcome> outcome_;
     std::optional<detail::CallResult> result_;  // Result of the call.
-    core::KeepExtent extent_{};                 // Extent of the transaction that keeps the result.
-    Answer answer_;            // The response, or the refusal if the current action fails.
-    std::string_view reason_;  // For the attention list.
-    std::string error_;        // For operators.
-    bool staged_{false};       // The current transaction stages jobs.
+    std::optional<Asking> asking_;              // The provider is asked instead of called.
+    std::optional<NotMade> not_made_;
+    std::vector<std::string> tried_;  // Targets that refused this call, or were not reached now.
+    core::KeepExtent extent_{};       // Extent of the transaction that keeps the result.
+    Answer answer_;                   // The response, or the refusal if the current action fails.
+    std::string_view reason_;         // For the attention list.
+    std::string error_;               // For operators.
+    bool staged_{false};              // The current transaction stages jobs.
 };
 
 }  // namespace pawl::engine

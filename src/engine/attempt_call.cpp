@@ -52,7 +52,7 @@ std::optional<TimePoint> Attempt::earlier_call() const {
 
 core::AfterCall Attempt::after_call(core::CallEnded end) const {
     const auto earlier = earlier_call() ? core::EarlierCall::perhaps : core::EarlierCall::none;
-    return core::decide_after_call(step().again, end, earlier);
+    return core::decide_after_call(again(), end, earlier);
 }
 
 // On a thread of the call pool, with no transaction open and no connection held.
@@ -67,19 +67,20 @@ Attempt::Event Attempt::call() {
         );
     // The provider may have forgotten the key of an earlier attempt since transaction 1 (F7).
     const auto& mark = *facts_.mark;
-    const auto rule =
-        mark.ours && !mark.restored
-            ? core::CallRule{core::MayCall{}}
-            : core::decide_call(
-                  {.again = step().again,
-                   .called_at = mark.called_at,
-                   .provider_key_lifetime = operation_->settings.provider_key_lifetime,
-                   .restored = mark.restored},
-                  engine_.clock().now()
-              );
+    const auto rule = mark.ours && !mark.restored ? core::CallRule{core::MayCall{}}
+                                                  : core::decide_call(
+                                                        {.again = mark.again,
+                                                         .called_at = mark.called_at,
+                                                         .provider_key_lifetime = key_lifetime(),
+                                                         .restored = mark.restored,
+                                                         .routed = mark.provider != nullptr},
+                                                        engine_.clock().now()
+                                                    );
     if (const auto* stop = std::get_if<core::MustNotCall>(&rule)) {
         need_person(stop->why, nullptr, {});
-        return Event::needs_person;
+        if (!may_inquire(stop->why)) return Event::needs_person;
+        asking_ = Asking{.since = {}, .now = engine_.clock().now()};
+        return Event::ask;
     }
     engine_.count_call();
 
@@ -91,13 +92,13 @@ Attempt::Event Attempt::call() {
     std::string error;
     try {
         PAWL_FAULT("engine.call.before");
-        ended = detail::TxFactory::with_call(
-            CallKey{mark.key},
-            engine_.calls().stop_token(),
-            [this](KeyedCall& call) {
-                return step().call(operation_->op.get(), call, facts_.at.point.get());
-            }
-        );
+        const auto make = [this](KeyedCall& call) {
+            return step().call(operation_->op.get(), call, facts_.at.point.get());
+        };
+        const auto& stop = engine_.calls().stop_token();
+        ended = mark.provider != nullptr
+                    ? detail::TxFactory::with_routed_call(call_key(), *mark.provider, stop, make)
+                    : detail::TxFactory::with_call(call_key(), stop, make);
         PAWL_FAULT("engine.call.after");
     } catch (const std::exception& thrown) {
         error = thrown.what();
@@ -111,15 +112,18 @@ Attempt::Event Attempt::call() {
 Attempt::Event Attempt::called(const detail::CallOutcome& ended, const std::string& error) {
     const auto kind = ended_of(ended);
     if (kind == core::CallEnded::in_doubt) engine_.in_flight_calls().in_doubt(facts_.id);
-    if (const auto* result = std::get_if<detail::CallResult>(&ended))
-        result_ = *result;
-    else
-        refuse(
-            Reason::provider_unavailable,
-            base::with_earlier_call(text_of(ended, error), earlier_call())
-        );
+    const auto text = text_of(ended, error);
+    report_health(kind == core::CallEnded::result || kind == core::CallEnded::stuck, text);
+    if (const auto* result = std::get_if<detail::CallResult>(&ended)) result_ = *result;
+    if (auto next = go_on_elsewhere(kind, text)) return *next;
+    if (kind != core::CallEnded::result)
+        refuse(Reason::provider_unavailable, base::with_earlier_call(text, earlier_call()));
     reason_ = kind == core::CallEnded::stuck ? "stuck" : "in-doubt";
-    return core::attempt::event_of(after_call(kind));
+    const auto event = core::attempt::event_of(after_call(kind));
+    if (event != Event::needs_person || step().inquire == nullptr) return event;
+    asking_ =
+        Asking{.since = {}, .now = engine_.clock().now(), .stuck = kind == core::CallEnded::stuck};
+    return Event::ask;
 }
 
 Attempt::Event Attempt::not_called(const std::string& error, Reason why) {
@@ -156,6 +160,8 @@ void Attempt::need_person(
                 "the database was restored from a backup, and the request may have been carried "
                 "out in the time that was lost: look at the provider"
             );
+        case Stop::unanswered:
+            return say("unanswered", "the provider has not answered for long");
         case Stop::in_doubt:
             return say("in-doubt", "this call is never repeated");
     }
@@ -167,6 +173,7 @@ Attempt::Next Attempt::unlock(const Sql& statement) {
     return write(
         [&statement](Attempt& self, store::Session& session) {
             self.fence(session, statement, base::sanitized_error(self.error_), session.now());
+            self.note_inquiry(session);
         },
         &Attempt::unlocked
     );
@@ -180,6 +187,7 @@ Attempt::Event Attempt::unlocked(Failed failed) {
 
 void Attempt::run_hand_over(store::Session& session) {
     to_attention(session);
+    note_inquiry(session);
     if (result_) run_note_result(session);
 }
 

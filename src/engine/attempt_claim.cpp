@@ -172,27 +172,41 @@ Attempt::Outcome Attempt::run_resumed(store::Session& session, const KeyRow& row
 // An earlier attempt may have made the call: fixes F7 and F9.
 Attempt::Outcome Attempt::resume_at_call(store::Session& session, const KeyRow& row) {
     const auto now = session.now();
-    const auto target = call_target(facts_.at);
+    asking_.reset();
+    load_refusals(session, row.id);
+    const auto* const provider = stored_provider(row);
+    const auto again = provider != nullptr ? provider->again : step().again;
+    const auto target = target_today(row, provider);
+    facts_.mark = CallMark{
+        row.call_key.value_or(""),
+        row.called_at.value_or(now),
+        false,
+        row.call_target.value_or(""),
+        false,
+        again,
+        provider};
     const auto rule = core::decide_call(
-        {.again = step().again,
+        {.again = again,
          .called_at = row.called_at,
          .calling = row.calling,
-         .provider_key_lifetime = operation_->settings.provider_key_lifetime,
+         .provider_key_lifetime = key_lifetime(),
          .called_target = row.call_target ? std::string_view{*row.call_target} : "",
-         .target = target},
+         .target = target,
+         .ask_after = ask_after()},
         now
     );
+    Outcome reached = facts_.at;
     if (const auto* stop = std::get_if<core::MustNotCall>(&rule)) {
         need_person(stop->why, &row, target);
+        if (may_inquire(stop->why)) {
+            asking_ = Asking{.since = find_inquiry(session, row), .now = now};
+            return reached;
+        }
         to_attention(session);
         return Rejection{.reason = Reason::needs_attention};
     }
-    Outcome reached = facts_.at;
-    if (row.call_key && row.called_at && (step().again != Repeat::never || row.calling)) {
-        // take_over has written the row already.
-        facts_.mark = CallMark{*row.call_key, *row.called_at, false, row.call_target.value_or("")};
-        return reached;
-    }
+    // take_over has written the row already.
+    if (row.call_key && row.called_at && (again != Repeat::never || row.calling)) return reached;
     mark_call(now, facts_.at);
     if (row.call_key) facts_.mark->key = *row.call_key;
     move_row(session, reached);

@@ -48,12 +48,19 @@ Attempt::Next Attempt::perform(Action action) {
                                                                             : Event::no_client;
         case Action::make_call:
             return make_call();
+        case Action::inquire:
+            return post_inquiry();
+        case Action::begin_anew:
+            PAWL_FAULT("engine.begin_anew.before");
+            return commit(&Attempt::run_begin_anew, &Attempt::began_anew, nullptr);
         case Action::commit_keep:
             return commit_keep(core::KeepExtent::with_phases);
         case Action::commit_keep_only:
             return commit_keep(core::KeepExtent::keeper_alone);
         case Action::unlock:
             return unlock(sql::fail_attempt);
+        case Action::unlock_asked:
+            return unlock(sql::fail_inquiry);
         case Action::unlock_unmarked:
             return unlock(sql::clear_calling);
         case Action::hand_over:
@@ -216,7 +223,7 @@ bool Attempt::is_fenced(Failed failed) {
 
 Attempt::Event Attempt::event_of_fence() const {
     using core::attempt::HasResult;
-    return core::attempt::event_of_fence(step().again, result_ ? HasResult::yes : HasResult::no);
+    return core::attempt::event_of_fence(again(), result_ ? HasResult::yes : HasResult::no);
 }
 
 bool Attempt::has_run() const {
@@ -227,7 +234,7 @@ Attempt::Event Attempt::committed() {
     if (std::exchange(staged_, false)) engine_.staged();
     if (auto* position = std::get_if<Position>(&*outcome_)) {
         facts_.at = std::move(*position);
-        return Event::reached_call;
+        return asking_ ? Event::reached_doubt : Event::reached_call;
     }
     if (auto* settled = std::get_if<StoredResponse>(&*outcome_)) {
         answer_ = std::move(*settled);

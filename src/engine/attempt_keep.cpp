@@ -65,7 +65,7 @@ Attempt::Event Attempt::kept(Failed failed) {
     const auto& cause = std::get<Rejection>(answer_);
     const auto text = "the result could not be kept: " + cause.detail;
     const auto event = core::attempt::event_of(core::decide_after_failed_keep(
-        step().again,
+        again(),
         failure == Event::transient ? core::KeepFailure::transient : core::KeepFailure::defect,
         extent_
     ));

@@ -57,6 +57,7 @@ Attempt::Outcome Attempt::run_settlement(store::Session& session) {
         return Rejection{.reason = Reason::in_progress};  // Another server has carried it out.
     if (!load_point(*row))
         throw std::runtime_error{"PAWL0007: recovery point " + row->recovery_point + " is unknown"};
+    load_refusals(session, row->id);
     if (!take_from_attention(session, *row)) return Rejection{.reason = Reason::in_progress};
     const auto from = facts_.at;
     Outcome reached = from;

@@ -3,11 +3,13 @@
 #include "src/core/move.hpp"
 #include "src/engine/attempt.hpp"
 #include "src/engine/response_rule.hpp"
+#include "src/engine/router_impl.hpp"
 #include "src/engine/run_phase.hpp"
 #include "src/json/fingerprint.hpp"
 #include "store/statements.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace pawl::engine {
@@ -141,7 +143,7 @@ void Attempt::insert_row(store::Session& session, Outcome& reached, const std::s
                 form.encode != nullptr ? form.encode(at.point.get()) : std::string{"{}"},
             .call_key = facts_.mark ? Text{facts_.mark->key} : Text{},
             .called_at = facts_.mark ? std::optional{facts_.mark->called_at} : std::nullopt,
-            .calling = !failed && form.again == Repeat::never,
+            .calling = form.foreign && facts_.mark && facts_.mark->again == Repeat::never,
             .now = now,
             .error = failed ? Text{error} : Text{},
             .generation = facts_.generation,
@@ -178,7 +180,7 @@ void Attempt::move_row(store::Session& session, Outcome& reached) {
             lease_end(session),
             form.foreign ? Text{facts_.mark->key} : Text{},
             facts_.mark->called_at,
-            form.again == Repeat::never,
+            form.foreign && facts_.mark->again == Repeat::never,
             now,
             stored_target(facts_.mark->target)
         );
@@ -193,6 +195,7 @@ void Attempt::move_row(store::Session& session, Outcome& reached) {
 void Attempt::mark_call(TimePoint now, const Position& at, Lost lost) {
     const auto since = lost == Lost::perhaps ? engine_.restore_gap_start(facts_.id, now)
                                              : std::optional<TimePoint>{};
+    const auto* const provider = choose_provider(at);
     const auto identity =
         key_identity(operation_->settings.scope, request_.principal, request_.key);
     facts_.mark = CallMark{
@@ -206,8 +209,25 @@ void Attempt::mark_call(TimePoint now, const Position& at, Lost lost) {
         ),
         since ? std::min(*since, now) : now,
         true,
-        call_target(at),
-        since.has_value()};
+        provider != nullptr ? provider->target() : call_target(at),
+        since.has_value(),
+        provider != nullptr ? provider->again : operation_->steps[at.step].again,
+        provider};
+}
+
+// nullptr: the call is not Routed. The choice counts once it is committed.
+const Provider* Attempt::choose_provider(const Position& at) {
+    const auto& form = operation_->steps[at.step];
+    if (form.route == nullptr) return nullptr;
+    const auto routing = form.route(operation_->op.get(), at.point.get());
+    const auto* const chosen = routing.router.impl().choose(
+        routing.payment, tried_, engine_.clock().steady(), engine_.random().dice()
+    );
+    if (chosen == nullptr)
+        throw std::runtime_error{
+            "no provider of the router takes " + std::to_string(routing.payment.amount) + ' ' +
+            routing.payment.currency + (tried_.empty() ? "" : ", besides those that refused it")};
+    return chosen;
 }
 
 // The target of the call by this program's configuration; empty: the operation does not name one.

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <pawl/call.hpp>
+#include <pawl/inquiry.hpp>
 #include <pawl/isolation.hpp>
+#include <pawl/router.hpp>
 #include <pawl/tx.hpp>
 
 #include "src/base/random.hpp"
@@ -38,6 +40,19 @@ struct TxFactory {
     template <class F>
     static auto with_call(CallKey key, std::stop_token stop, F f) {
         KeyedCall call{std::move(key), std::move(stop)};
+        return f(call);
+    }
+    template <class F>
+    static auto with_routed_call(CallKey key, const Provider& provider, std::stop_token stop, F f) {
+        RoutedCall call{std::move(key), provider, std::move(stop)};
+        return f(call);
+    }
+    // provider: nullptr if the call is not Routed.
+    template <class F>
+    static auto with_inquiry(
+        CallKey key, TimePoint called_at, const Provider* provider, std::stop_token stop, F f
+    ) {
+        InquiryCall call{std::move(key), called_at, provider, std::move(stop)};
         return f(call);
     }
 };

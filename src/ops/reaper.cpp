@@ -113,18 +113,25 @@ bool all_or_nothing(store::Session& session, F remove) {
     }
 }
 
+void remove_notes(store::Session& session, std::string_view keys) {
+    execute_statement(session, sql::delete_inquiries, keys);
+    execute_statement(session, sql::delete_calls_not_made, keys);
+}
+
 bool remove(store::Session& session, const Old& old, TimePoint now) {
     return all_or_nothing(session, [&] {
+        remove_notes(session, to_json(Batch{{old}}));
         execute_statement(session, sql::expire_key, old.id, old.outcome, old.location, now);
         return execute_statement(session, sql::delete_key, old.id) == 1;
     });
 }
 
-// All or none: two statements in all, instead of four for each key.
+// All or none: four statements in all, instead of as many for each key.
 bool remove_all(store::Session& session, std::span<const Old> some, TimePoint now) {
     if (some.size() == 1) return remove(session, some.front(), now);
     return all_or_nothing(session, [&] {
         const auto keys = to_json(Batch{{some.begin(), some.end()}});
+        remove_notes(session, keys);
         execute_statement(session, sql::expire_keys, keys, now);
         const auto removed = execute_statement(session, sql::delete_keys, keys);
         return removed == static_cast<std::int64_t>(some.size());

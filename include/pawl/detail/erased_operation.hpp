@@ -39,8 +39,10 @@ using StepOutcome = std::variant<Answer, Refusal, ReachedPoint>;
 struct CallResult {
     std::size_t result{};
     ErasedValue value{};
+    bool try_next{};  // A refusal, which another provider may not repeat: TryNext.
 };
 using CallOutcome = std::variant<Retry, InDoubt, Stuck, CallResult>;
+using InquiryOutcome = std::variant<NotFound, Undecided, CallResult>;
 
 using Decoded = std::variant<ErasedValue, std::string>;  // Or why it does not decode.
 
@@ -61,6 +63,10 @@ struct ErasedStep {
     // Foreign calls only, as the next two. Tests replace it.
     std::function<CallOutcome(void* op, KeyedCall& call, const void* point)> call{};
     StepOutcome (*keep)(void* op, Tx& tx, const void* point, const CallResult& arrival){};
+    // nullptr: the call has none.
+    InquiryOutcome (*inquire)(void* op, InquiryCall& call, const void* point){};
+    // nullptr: the call has one provider. Otherwise `call` needs a RoutedCall.
+    Routing (*route)(void* op, const void* point){};
     // The call target; nullptr: the operation names none.
     std::string (*call_target)(const void* op, const void* point){};
     // nullptr: the operation has none.
@@ -169,6 +175,15 @@ void name_leads(ErasedStep& step) {
     step.leads_to.emplace_back("finished");
 }
 
+template <class... R, class Refusal>
+CallResult refusal_of(const TryNext<Refusal>& end) {
+    static_assert(
+        count_of<Refusal, R...> == 1,
+        "pawl: TryNext<R> stands beside R among the results of its call, and R has a keeper"
+    );
+    return {index_of<Refusal, R...>(), std::make_shared<const Refusal>(end.refusal), true};
+}
+
 template <class Op, class S, class... R>
 void fill_results(ErasedStep& step, List<R...>) {
     static_assert(
@@ -185,17 +200,39 @@ void fill_results(ErasedStep& step, List<R...>) {
         .encode = [](const void* value) { return encode(as<R>(value)); },
         .decode = &decode_as<R>}...};
     step.call = [](void* op, KeyedCall& call, const void* point) -> CallOutcome {
-        auto outcome = (static_cast<Op*>(op)->*S::run)(call, as<typename S::From>(point));
+        using Taken = std::conditional_t<S::routed, RoutedCall, KeyedCall>;
+        auto outcome =
+            (static_cast<Op*>(op)->*S::run)(static_cast<Taken&>(call), as<typename S::From>(point));
         return std::visit(
             []<class E>(const E& end) -> CallOutcome {
                 if constexpr (count_of<E, Retry, InDoubt, Stuck> == 1)
                     return end;
+                else if constexpr (is_try_next<E>)
+                    return refusal_of<R...>(end);
                 else
                     return CallResult{index_of<E, R...>(), std::make_shared<const E>(end)};
             },
             outcome.value()
         );
     };
+    if constexpr (std::tuple_size_v<decltype(S::inquiry)> == 1)
+        step.inquire = [](void* op, InquiryCall& call, const void* point) -> InquiryOutcome {
+            auto inquiry =
+                (static_cast<Op*>(op)->*std::get<0>(S::inquiry))(call, as<typename S::From>(point));
+            return std::visit(
+                []<class E>(const E& end) -> InquiryOutcome {
+                    if constexpr (count_of<E, NotFound, Undecided> == 1)
+                        return end;
+                    else
+                        return CallResult{index_of<E, R...>(), std::make_shared<const E>(end)};
+                },
+                inquiry.value()
+            );
+        };
+    if constexpr (S::routed)
+        step.route = [](void* op, const void* point) {
+            return (static_cast<Op*>(op)->*S::route)(as<typename S::From>(point));
+        };
     step.keep = [](void* op, Tx& tx, const void* point, const CallResult& arrival) -> StepOutcome {
         StepOutcome result{};
         // The one keeper for the result at this index.

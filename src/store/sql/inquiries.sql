@@ -1,0 +1,71 @@
+-- Statements on pawl_inquiries and pawl_calls_not_made: what a provider said about a call in doubt, and calls that were made anew.
+-- A list parameter is JSON text. SQLite reads it by json_each, PostgreSQL by json_to_recordset.
+
+-- name: call_anew   ($1 id, $2 attempt, $3 recovery point, $4 generation of the call that was not made, $5 call key, $6 now,
+--   $7 calling, $8 call target, $9 lease until)
+-- Begins the next generation, whose call has another key. The generation in the WHERE refuses a second begin after a commit in doubt.
+UPDATE pawl_idempotency_keys
+SET generation = generation + 1, call_key = $5, called_at = $6, calling = $7, call_target = $8, lease_until = $9, last_run_at = $6,
+    error = NULL
+WHERE id = $1
+  AND attempt = $2
+  AND recovery_point = $3
+  AND generation = $4
+  AND status = 'open';
+
+-- name: delete_calls_not_made [sqlite]   ($1 keys, as in expire_keys)
+DELETE FROM pawl_calls_not_made
+WHERE key_id IN (SELECT value ->> '$.id' FROM json_each($1, '$.keys'));
+
+-- name: delete_calls_not_made [postgres]
+DELETE FROM pawl_calls_not_made
+WHERE key_id IN (SELECT b.id FROM json_to_recordset($1::json -> 'keys') AS b (id BIGINT));
+
+-- name: delete_inquiries [sqlite]   ($1 keys, as in expire_keys)
+DELETE FROM pawl_inquiries
+WHERE key_id IN (SELECT value ->> '$.id' FROM json_each($1, '$.keys'));
+
+-- name: delete_inquiries [postgres]
+DELETE FROM pawl_inquiries
+WHERE key_id IN (SELECT b.id FROM json_to_recordset($1::json -> 'keys') AS b (id BIGINT));
+
+-- name: fail_inquiry   ($1 id, $2 attempt, $3 recovery point, $4 error, $5 now)
+-- Releases the lease, as fail_attempt. `calling` keeps every later attempt from the call: it asks again.
+UPDATE pawl_idempotency_keys
+SET calling = true, lease_until = NULL, error = $4, last_run_at = $5
+WHERE id = $1
+  AND attempt = $2
+  AND recovery_point = $3
+  AND status = 'open';
+
+-- name: find_inquiry   ($1 key id, $2 generation, $3 recovery point)
+SELECT since
+FROM pawl_inquiries
+WHERE key_id = $1
+  AND generation = $2
+  AND recovery_point = $3;
+
+-- name: find_refusals   ($1 key id, $2 recovery point)
+-- The providers that refused this call for good.
+SELECT call_target
+FROM pawl_calls_not_made
+WHERE key_id = $1
+  AND recovery_point = $2
+  AND proof = 'refused'
+  AND call_target IS NOT NULL;
+
+-- name: insert_call_not_made   ($1 key id, $2 generation, $3 recovery point, $4 call target, $5 proof, $6 detail, $7 now)
+INSERT INTO pawl_calls_not_made (key_id, generation, recovery_point, call_target, proof, detail, at)
+VALUES ($1, $2, $3, $4, $5, $6, $7);
+
+-- name: note_inquiry   ($1 key id, $2 generation, $3 recovery point, $4 now, $5 answer, $6 detail)
+-- An inquiry about another call of the key begins a new count.
+INSERT INTO pawl_inquiries (key_id, generation, recovery_point, since, asked_at, times, answer, detail)
+VALUES ($1, $2, $3, $4, $4, 1, $5, $6)
+ON CONFLICT (key_id) DO UPDATE
+SET since = CASE WHEN pawl_inquiries.generation = excluded.generation AND pawl_inquiries.recovery_point = excluded.recovery_point
+                 THEN pawl_inquiries.since ELSE excluded.since END,
+    times = CASE WHEN pawl_inquiries.generation = excluded.generation AND pawl_inquiries.recovery_point = excluded.recovery_point
+                 THEN pawl_inquiries.times + 1 ELSE 1 END,
+    generation = excluded.generation, recovery_point = excluded.recovery_point, asked_at = excluded.asked_at,
+    answer = excluded.answer, detail = excluded.detail;
