@@ -216,7 +216,7 @@ void Attempt::mark_call(TimePoint now, const Position& at, Lost lost) {
 }
 
 // nullptr: the call is not Routed. The choice counts once it is committed.
-const Provider* Attempt::choose_provider(const Position& at) {
+const Provider* Attempt::choose_provider(const Position& at) const {
     const auto& form = operation_->steps[at.step];
     if (form.route == nullptr) return nullptr;
     const auto routing = form.route(operation_->op.get(), at.point.get());

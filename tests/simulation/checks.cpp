@@ -240,9 +240,10 @@ void Checks::see(Row row, const Had& had) {
     if (row.attempt == last.attempt && row.rank == last.rank && last.status == "finished" &&
         row.status != last.status)
         violated("I3", "a stored answer has changed");
+    // Asking may take until a person is asked.
+    const bool asks = row.operation == BuyRouted::name && (had.clock_steps || had.jumps);
     if (row.status == "attention" && last.status != "attention" && row.operation != BuyOnce::name &&
-        !had.days && !had.clock_went_back && !world_.bank.stored_an_error &&
-        !world_.carrier.stored_an_error)
+        !asks && !had.days && !had.clock_went_back && !a_receiver_stored_an_error())
         violated("I10", "on the attention list, although the receiver honours keys");
     row.asked_since = row.status == last.status && row.attempt == last.attempt
                           ? last.asked_since
@@ -443,6 +444,21 @@ void Checks::check_jobs_of(const std::string& who, const Had& had) {
     check(Ship::kind, of_receiver(world_.carrier));
 }
 
+std::vector<std::string> Checks::charges_of(const std::string& who) const {
+    std::vector<std::string> all;
+    for (const auto* bank : world_.banks)
+        if (const auto at = bank->effects.find(who); at != bank->effects.end())
+            all.insert(all.end(), at->second.begin(), at->second.end());
+    return all;
+}
+
+bool Checks::a_receiver_stored_an_error() const {
+    return world_.carrier.stored_an_error ||
+           std::ranges::any_of(world_.banks, [](const auto* bank) {
+               return bank->stored_an_error;
+           });
+}
+
 void Checks::end(const Had& had) {
     look_at_all(had);
     const auto orders = texts("SELECT who FROM orders");
@@ -450,8 +466,7 @@ void Checks::end(const Had& had) {
     for (const auto& each : rows_) {
         const auto& row = each.second;
         if (row.operation == Ships::name) continue;
-        const auto at = world_.bank.effects.find(row.who);
-        const auto charges = at == world_.bank.effects.end() ? 0 : at->second.size();
+        const auto charges = charges_of(row.who).size();
         const auto times = [&](const std::vector<std::string>& in) {
             return static_cast<std::size_t>(std::count(in.begin(), in.end(), row.who));
         };

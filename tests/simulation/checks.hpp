@@ -39,7 +39,7 @@ struct World {
     memory::MemoryStore& database;
     SimClock& clock;
     Broker& broker;
-    Receiver& bank;
+    Banks banks;
     Receiver& mail;
     Receiver& carrier;
     const HeldLocks& locks;
@@ -121,6 +121,8 @@ private:
     void see_mails(store::Session& session, const Had& had);
     void see(Row row, const Had& had);
     void missed(Row& row);
+    std::vector<std::string> charges_of(const std::string& who) const;
+    bool a_receiver_stored_an_error() const;
     void check_jobs_of(const std::string& who, const Had& had);
 
     struct Final {

@@ -112,8 +112,7 @@ bool History::time_fault() {
         return true;
     }
     // No request takes days.
-    if (days_pass_ && !had_.days && bank_.quiet() && mail_.quiet() && carrier_.quiet() &&
-        choices_.one_in(60)) {
+    if (days_pass_ && !had_.days && quiet() && choices_.one_in(60)) {
         clock_.advance(days);
         had_.days = true;
         tell("days pass");

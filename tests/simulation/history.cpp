@@ -42,7 +42,7 @@ void History::prepare() {
         random_,
         database_,
         broker_,
-        bank_,
+        banks(),
         mail_,
         carrier_,
         outside,
@@ -126,9 +126,8 @@ void History::step() {
         if (client.waits_until.value_or(client.wakes) <= clock_.steady())
             possible_.push_back({Possible::What::client, i});
     }
-    if (bank_.on_the_way() > 0) possible_.push_back({Possible::What::landing, 0});
-    if (carrier_.on_the_way() > 0) possible_.push_back({Possible::What::landing, 1});
-    if (mail_.on_the_way() > 0) possible_.push_back({Possible::What::landing, 2});
+    for (std::size_t i = 0; i < receivers_.size(); ++i)
+        if (receivers_[i]->on_the_way() > 0) possible_.push_back({Possible::What::landing, i});
     if (asked_about() != nullptr) possible_.push_back({Possible::What::person, 0});
     if (possible_.empty()) return pass_time();
     const auto& chosen = possible_[choices_.pick(std::min<std::size_t>(possible_.size(), 256))];
@@ -139,7 +138,7 @@ void History::step() {
             return start(chosen.who);
         case Possible::What::landing:
             tell("a late request arrives");
-            return std::array{&bank_, &carrier_, &mail_}[chosen.who]->land(0);
+            return receivers_[chosen.who]->land(0);
         case Possible::What::person:
             return decide_for_a_person();
         case Possible::What::client:
@@ -206,8 +205,9 @@ bool History::settled() {
         return false;
     for (const auto& process : processes_)
         if (!process->alive() || !process->rests()) return false;
-    return bank_.on_the_way() + mail_.on_the_way() + carrier_.on_the_way() == 0 &&
-           !(shared_->works && checks_.jobs_are_open());
+    for (const auto* receiver : receivers_)
+        if (receiver->on_the_way() > 0) return false;
+    return !(shared_->works && checks_.jobs_are_open());
 }
 
 // A hash of what is visible outside the servers, and of their work in flight.

@@ -6,6 +6,7 @@
 #include "tests/simulation/process.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -28,7 +29,7 @@ struct Client {
     Asked asked;
     std::string tenant;
     std::string key;
-    bool once{false};  // Uses the operation whose call is never repeated.
+    std::string_view operation{Buy::name};
     int tries{0};
     int tries_max{0};  // After these it gives up.
     int repeats{1};    // After its final answer, to compare.
@@ -66,7 +67,7 @@ public:
         end_processes();
         ended_.violation = checks_.violation();
         ended_.end_state = checks_.state();
-        for (const auto* receiver : {&bank_, &mail_, &carrier_})
+        for (const auto* receiver : receivers_)
             ended_.effects += static_cast<int>(receiver->effects.size());
         for (const auto& [id, row] : checks_.rows()) ended_.expired += row.gone ? 1 : 0;
         return std::move(ended_);
@@ -88,13 +89,19 @@ private:
     void answered(std::size_t client, int attempt, const engine::Answer& answer, bool free);
     void decide_for_a_person();
     const Checks::Row* asked_about();
-    Receiver& books_of(const Checks::Row& row) {
-        return row.operation == Ships::name ? carrier_ : bank_;
+    std::vector<Receiver*> books_of(const Checks::Row& row) {
+        if (row.operation == Ships::name) return {&carrier_};
+        return {&bank_, &second_bank_, &third_bank_};
+    }
+    // No request is on its way, anywhere.
+    bool quiet() const {
+        return std::ranges::all_of(receivers_, [](const auto* each) { return each->quiet(); });
     }
     // The owner of a key; for a job's key from its arguments.
     static std::string subject_of(const Checks::Row& row) {
         return row.operation == Ships::name ? who_in(row.params) : row.who;
     }
+    Banks banks() { return {&bank_, &second_bank_, &third_bank_}; }
     void operate(queue::DeadLetters& letters);
     void steer(queue::EmbeddedJobs& jobs);
     void end_processes();
@@ -125,11 +132,15 @@ private:
     Broker broker_;
     Beliefs beliefs_;
     Receiver bank_{clock_, asks(&History::bank_does)};
+    Receiver second_bank_{clock_, asks(&History::bank_does), Receiver::Refusals::forgotten};
+    Receiver third_bank_{clock_, asks(&History::bank_does)};
     Receiver mail_{clock_, asks(&History::other_does)};
     Receiver carrier_{clock_, asks(&History::other_does)};
+    const std::array<Receiver*, 5> receivers_{
+        &bank_, &carrier_, &mail_, &second_bank_, &third_bank_};
     HeldLocks locks_;
     Checks checks_{
-        {database_, clock_, broker_, bank_, mail_, carrier_, locks_, server_times, lease}};
+        {database_, clock_, broker_, banks(), mail_, carrier_, locks_, server_times, lease}};
     std::optional<Shared> shared_;
     std::vector<std::unique_ptr<Process>> processes_;
     std::vector<Steady> starts_at_;  // For dead ones.

@@ -5,6 +5,7 @@
 #include "tests/simulation/life.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace pawl::simulation {
 
@@ -12,7 +13,7 @@ namespace {
 
 engine::KeyedRequest request_of(const Client& client, engine::Engine& to) {
     engine::KeyedRequest request;
-    request.operation = to.find(client.once ? BuyOnce::name : Buy::name);
+    request.operation = to.find(client.operation);
     request.principal = {client.tenant, "ann"};
     request.key = client.key;
     request.method = "POST";
@@ -29,7 +30,9 @@ engine::KeyedRequest request_of(const Client& client, engine::Engine& to) {
 
 void History::add_clients() {
     const auto clients = options_.small ? 2 : 1 + choices_.pick(options_.clients_max);
-    const bool once = !options_.small && choices_.one_in(4);
+    constexpr std::array operations{BuyOnce::name, BuyRouted::name, Buy::name, Buy::name};
+    const auto operation = options_.small ? Buy::name : operations[choices_.pick(4)];
+    for (auto* bank : banks()) bank->refuses_late = operation == BuyRouted::name;
     for (std::size_t i = 0; i < clients; ++i) {
         Client client;
         client.tenant = !options_.small && choices_.one_in(4) ? "b" : "a";
@@ -37,7 +40,7 @@ void History::add_clients() {
         // A different request under the same key.
         client.asked.what = !options_.small && choices_.one_in(6) ? std::string{sold_out} : "a pin";
         client.asked.who = client.tenant + "/" + client.key;
-        client.once = once;
+        client.operation = operation;
         client.tries_max = !options_.small && choices_.one_in(3) ? 1 : 12;
         client.wakes = clock_.steady() + milliseconds{options_.small ? 0 : choices_.pick(4) * 40};
         clients_.push_back(std::move(client));
@@ -118,7 +121,10 @@ const Checks::Row* History::asked_about() {
         if (row.gone || row.status != "attention" || decided_.contains({id, row.attempt})) continue;
         // The last holder might still call: docs/command_line.md.
         if (clock_.steady() < row.asked_since + lease) continue;
-        if (books_of(row).quiet_about(subject_of(row))) return &row;
+        if (std::ranges::all_of(books_of(row), [&](const auto* books) {
+                return books->quiet_about(subject_of(row));
+            }))
+            return &row;
     }
     return nullptr;
 }
@@ -126,10 +132,13 @@ const Checks::Row* History::asked_about() {
 // An operator reads the receiver's records and settles the key.
 void History::decide_for_a_person() {
     const auto row = *asked_about();
-    const auto& books = books_of(row).effects;
-    const auto found = books.find(subject_of(row));
+    std::string found;
+    for (const auto* books : books_of(row))
+        if (const auto at = books->effects.find(subject_of(row));
+            at != books->effects.end() && !at->second.empty())
+            found = at->second.front();
     const bool called = row.point == "ordered" || row.point == "labelled";
-    const bool happened = called && found != books.end() && !found->second.empty();
+    const bool happened = called && !found.empty();
     tell("a person says of " + row.who + (happened ? ": it happened" : ": it did not happen"));
     ++ended_.settled;
     decided_.emplace(row.id, row.attempt);
@@ -142,7 +151,7 @@ void History::decide_for_a_person() {
             row.attempt,
             std::string_view{happened ? "happened" : "did-not-happen"},
             std::string_view{happened ? "Done" : ""},
-            happened ? R"({"id":")" + found->second.front() + R"("})" : std::string{},
+            happened ? R"({"id":")" + found + R"("})" : std::string{},
             std::string_view{"a person"},
             std::string_view{"by the books"},
             session.now()

@@ -53,8 +53,9 @@ Process::Process(const Shared& shared, int number)
           shared.worker},
       servers_{store_, shared.clock, shared.servers},
       steward_{store_, shared.clock, shared.random, shared.beliefs, shared.books_are_wrong} {
-    engine_->add(detail::erase_operation(std::make_shared<Buy>(shared.bank)));
-    engine_->add(detail::erase_operation(std::make_shared<BuyOnce>(shared.bank)));
+    engine_->add(detail::erase_operation(std::make_shared<Buy>(*shared.banks[0])));
+    engine_->add(detail::erase_operation(std::make_shared<BuyOnce>(*shared.banks[0])));
+    engine_->add(detail::erase_operation(std::make_shared<BuyRouted>(shared.banks, router_)));
     const auto& ships =
         engine_->add(detail::erase_operation(std::make_shared<Ships>(shared.carrier)));
     worker_.add(detail::erase_job(std::make_shared<Packs>(shared.on_job)));

@@ -92,7 +92,7 @@ struct Shared {
     SimRandom& random;
     memory::MemoryStore& database;
     Broker& broker;
-    Receiver& bank;
+    Banks banks;
     Receiver& mail;
     Receiver& carrier;
     bool outside;  // Jobs go through the broker.
@@ -165,6 +165,7 @@ private:
     ProcessStore store_;
     SimTimers timers_;
     SimCalls calls_;
+    Router router_{three_banks()};
     std::unique_ptr<engine::Engine> engine_;
     queue::EmbeddedQueue embedded_;
     queue::EmbeddedQueue embedded_mails_;

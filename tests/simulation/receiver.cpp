@@ -35,7 +35,23 @@ Done Receiver::carry_out(const std::string& key, const std::string& who) {
 void Receiver::land(std::size_t nth) {
     const auto landing = std::exchange(late_[nth], {});
     late_.erase(late_.begin() + static_cast<std::ptrdiff_t>(nth));
+    if (refuses_late && clock_.steady() - landing.sent > late_max) return;
     if (remembered(landing.key) == nullptr) carry_out(landing.key, landing.who);
+}
+
+Inquiry<Done, Declined> Receiver::inquire(const std::string& key, const std::string& who) {
+    const auto does = asks_.does(*this);
+    const auto takes = asks_.takes();
+    if (takes > 0ms) Strand::sleep_until(clock_.steady() + takes);
+    if (does == Does::throws) throw std::runtime_error{"the line was cut"};
+    if (does != Does::serve && does != Does::decline) return Undecided{};
+    const auto found = effects.find(who);
+    if (found != effects.end() && !found->second.empty()) return Done{found->second.front()};
+    if (const auto* past = remembered(key)) {
+        if (past->what == Remembered::What::declined) return Declined{"as before"};
+        return Undecided{"a stored error"};
+    }
+    return NotFound{.final_after = final_after};
 }
 
 bool Receiver::quiet_about(const std::string& who) const {
@@ -66,17 +82,21 @@ Outcome<Done, Declined> Receiver::take(const std::string& key, const std::string
     --under_way_now_;
     if (asks_.sender_is_dead()) {
         // It may have been sent.
-        if (takes > 0ms && does != Does::lost && does != Does::retry) late_.push_back({key, who});
+        if (takes > 0ms && does != Does::lost && does != Does::retry)
+            late_.push_back({key, who, now});
         return InDoubt{};
     }
     if (does == Does::retry) return Retry{};
     if (does == Does::lost) return InDoubt{};
     if (does == Does::late) {
-        late_.push_back({key, who});
+        late_.push_back({key, who, now});
         return InDoubt{};
     }
+    if (refuses_late && clock_.steady() - now > late_max) return InDoubt{};
     const auto* past = remembered(key);
-    if (past == nullptr && (does == Does::decline || does == Does::stuck) && !key.empty()) {
+    const bool forgets = does == Does::decline && refusals_ == Refusals::forgotten;
+    if (past == nullptr && (does == Does::decline || does == Does::stuck) && !key.empty() &&
+        !forgets) {
         stored_an_error = stored_an_error || does == Does::stuck;
         const auto what =
             does == Does::stuck ? Remembered::What::error : Remembered::What::declined;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pawl/call.hpp>
+#include <pawl/inquiry.hpp>
 #include <pawl/operation.hpp>
 
 #include "tests/simulation/time.hpp"
@@ -39,6 +40,9 @@ enum class Does {
 class Receiver {
 public:
     static constexpr auto memory = 24h;
+    // A bank refuses a request that comes later than this after it was sent.
+    static constexpr auto late_max = 100s;
+    static constexpr auto final_after = std::chrono::seconds{120};
 
     struct Asks {
         std::function<Does(const Receiver&)> does;
@@ -46,10 +50,14 @@ public:
         std::function<bool()> sender_is_dead;
         std::function<void(std::string_view invariant, const std::string& what)> violated;
     };
-    Receiver(SimClock& clock, Asks asks) : clock_{clock}, asks_{std::move(asks)} {}
+    enum class Refusals { remembered, forgotten };
+    Receiver(SimClock& clock, Asks asks, Refusals refusals = Refusals::remembered)
+        : clock_{clock}, asks_{std::move(asks)}, refusals_{refusals} {}
 
     // Without a key: each request is new.
     Outcome<Done, Declined> take(const std::string& key, const std::string& who);
+    // What has become of the requests under this key, or about this subject.
+    Inquiry<Done, Declined> inquire(const std::string& key, const std::string& who);
     // Delivers the nth request that was sent and has not arrived.
     void land(std::size_t nth);
     std::size_t on_the_way() const { return late_.size(); }
@@ -59,6 +67,8 @@ public:
 
     std::map<std::string, std::vector<std::string>> effects;  // Ids, by who.
     bool stored_an_error{false};
+    // Whether late requests are refused, as a bank that can be asked must do.
+    bool refuses_late{false};
 
 private:
     struct Remembered {
@@ -69,6 +79,7 @@ private:
     struct Late {
         std::string key;
         std::string who;
+        Steady sent;
     };
     const Remembered* remembered(const std::string& key);
     Outcome<Done, Declined> answer(const Remembered& past) const;
@@ -76,6 +87,7 @@ private:
 
     SimClock& clock_;
     Asks asks_;
+    Refusals refusals_;
     std::map<std::string, Remembered> past_;
     std::map<std::string, Steady> first_;  // First call of each key.
     std::map<std::string, int> under_way_;

@@ -2,15 +2,19 @@
 
 #include <pawl/json.hpp>
 #include <pawl/operation.hpp>
+#include <pawl/router.hpp>
 #include <pawl/service.hpp>
 
 #include "tests/simulation/receiver.hpp"
 
+#include <array>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 // The work of the simulated servers: an order is written, the card charged, the customer answered,
 // and three jobs are staged, one for each form of a handler.
@@ -115,6 +119,58 @@ public:
         Atomic<&BuyOnce::order>,
         Foreign<Repeat::never, &BuyOnce::pay_once, &BuyOnce::keep, &BuyOnce::refuse>,
         Atomic<&BuyOnce::finish>>;
+};
+
+// At one of several banks: one that remembers refusals, one that does not, and one without keys.
+// All of them can be asked.
+using Banks = std::array<Receiver*, 3>;
+inline RouterOptions three_banks() {
+    return {
+        .providers = {
+            {.name = "0", .ask_after = std::chrono::seconds{20}, .share = 2},
+            {.name = "1", .key_digits = 32, .remembers_refusals = false, .share = 1},
+            {.name = "2", .again = Repeat::never, .share = 1}}};
+}
+class BuyRouted : public TradeSteps {
+public:
+    static constexpr std::string_view name = "buy_routed";
+    BuyRouted(const Banks& banks, Router& router)
+        : TradeSteps{*banks[0]}, banks_{banks}, router_{&router} {}
+
+    Routing route(const Ordered&) const { return {*router_, {100, "usd"}}; }
+    Outcome<Done, Declined, TryNext<Declined>> pay_routed(RoutedCall& call, const Ordered& at) {
+        const bool keyed = call.provider().again != Repeat::never;
+        const auto end =
+            bank(call.provider()).take(keyed ? call.key().text : std::string{}, at.asked.who);
+        return std::visit(
+            []<class E>(const E& one) -> Outcome<Done, Declined, TryNext<Declined>> {
+                if constexpr (std::same_as<E, Declined>)
+                    return TryNext<Declined>{one};
+                else
+                    return one;
+            },
+            end.value()
+        );
+    }
+    Inquiry<Done, Declined> inquire(InquiryCall& call, const Ordered& at) {
+        return bank(*call.provider()).inquire(call.key().text, at.asked.who);
+    }
+    using Flow = Steps<
+        Atomic<&BuyRouted::order>,
+        Routed<
+            &BuyRouted::route,
+            &BuyRouted::pay_routed,
+            &BuyRouted::inquire,
+            &BuyRouted::keep,
+            &BuyRouted::refuse>,
+        Atomic<&BuyRouted::finish>>;
+
+private:
+    Receiver& bank(const Provider& provider) const {
+        return *banks_[static_cast<std::size_t>(provider.name.front() - '0')];
+    }
+    Banks banks_;
+    Router* router_;
 };
 
 class Packs {
