@@ -27,6 +27,18 @@ int run_provider(const rides::ProviderOptions& options) {
     return 0;
 }
 
+int run_second_provider(const rides::SecondProviderOptions& options) {
+    if (auto why = options.problem()) throw std::invalid_argument{*why};
+    rides::SecondProvider provider{options};
+    provider.start();
+    std::fprintf(
+        stderr, "rides second-provider: port %u\n", static_cast<unsigned>(provider.port())
+    );
+    pawl::wait_for_end_signal();
+    provider.stop();
+    return 0;
+}
+
 bool knows(const CLI::App& app, const std::string& command) {
     return !app.get_subcommands([&](const CLI::App* one) { return one->get_name() == command; }
     ).empty();
@@ -37,7 +49,7 @@ bool knows(const CLI::App& app, const std::string& command) {
 int main(int argc, char** argv) {
     const std::string_view first{argc > 1 ? argv[1] : ""};
     // Before any other work: a SIGHUP of logrotate never ends a server, even during start and stop.
-    if (first == "serve" || first == "provider") pawl::block_end_signals();
+    if (first == "serve" || first.ends_with("provider")) pawl::block_end_signals();
     if (argc > 1 && pawl::is_command(argv[1])) return rides::operate({argv + 1, argv + argc});
     CLI::App app{"Rocket Rides: the reference service of Pawl"};
     app.require_subcommand(1);
@@ -50,6 +62,11 @@ int main(int argc, char** argv) {
     auto* serve_command = app.add_subcommand("serve", "Serves rides until SIGTERM");
     auto* provider_command =
         app.add_subcommand("provider", "A stand-in for Stripe and for the mail server");
+    rides::SecondProviderOptions second;
+    auto* second_command = app.add_subcommand(
+        "second-provider", "A stand-in for payment providers with other interfaces"
+    );
+    rides::add_second_provider(*second_command, second);
     rides::SimulateOptions simulate;
     auto* simulate_command =
         app.add_subcommand("simulate", "Books random rides as phones on a bad network do");
@@ -57,7 +74,7 @@ int main(int argc, char** argv) {
     rides::add_serve(*serve_command, serve);
     rides::add_provider(*provider_command, provider);
     auto* openapi_command = app.add_subcommand("openapi", "Prints the OpenAPI 3.1 document");
-    for (auto* command : {simulate_command, serve_command, provider_command})
+    for (auto* command : {simulate_command, serve_command, provider_command, second_command})
         rides::check_all_decimal(*command);
     app.set_version_flag("--version", "rides " PAWL_VERSION);
     if (argc > 1 && argv[1][0] != '-' && !knows(app, argv[1])) {
@@ -68,6 +85,7 @@ int main(int argc, char** argv) {
         app.parse(argc, argv);
         if (*serve_command) return rides::serve(serve);
         if (*simulate_command) return rides::simulate(simulate);
+        if (*second_command) return run_second_provider(second);
         if (*openapi_command) return std::puts(rides::openapi().c_str()) < 0 ? 1 : 0;
         return run_provider(provider);
     } catch (const CLI::ParseError& error) {

@@ -96,6 +96,23 @@ void add_application(CLI::App& app, ServeOptions& options) {
     app.add_option("--database", options.database, "sqlite:FILE or postgres://USER@HOST/NAME")
         ->capture_default_str();
     add_providers(app, options);
+    app.add_option(
+        "--json-provider-url", options.charging.json_url, "URL of another provider with a JSON API"
+    );
+    app.add_option(
+        "--text-provider-url", options.charging.text_url, "URL of another provider, without keys"
+    );
+    app.add_option(
+           "--shares",
+           options.charging.shares,
+           "Shares of the charges: Stripe, the JSON and the text provider (default: 1,1,1)"
+    )
+        ->delimiter(',');
+    app.add_option_function<std::int64_t>(
+        "--ask-after-s",
+        [&options](std::int64_t s) { options.charging.ask_after = std::chrono::seconds{s}; },
+        "After this the JSON provider is asked about an unanswered charge (default: 10)"
+    );
     app.add_flag(
         "--charge-once",
         options.charge_once,
@@ -246,6 +263,20 @@ void add_simulate(CLI::App& app, SimulateOptions& options) {
     app.add_flag("--json", options.json, "Print the result as one JSON object");
 }
 
+namespace {
+
+void add_losses(CLI::App& app, Losses& losses) {
+    app.add_option(
+        "--bad-line",
+        losses.bad_line,
+        "Share of the charges whose request or answer is lost or late"
+    );
+    app.add_option("--soft-declines", losses.soft_declines, "Share that another provider may take");
+    app.add_option("--hard-declines", losses.hard_declines, "Share that is refused for good");
+}
+
+}  // namespace
+
 void add_provider(CLI::App& app, ProviderOptions& options) {
     app.add_option("--listen", options.listen, "Address and port of the API")
         ->capture_default_str();
@@ -263,6 +294,16 @@ void add_provider(CLI::App& app, ProviderOptions& options) {
         [&options](std::int64_t s) { options.forget_keys_after = std::chrono::seconds{s}; },
         "As Stripe does after a day"
     );
+    add_losses(app, options.losses);
+}
+
+void add_second_provider(CLI::App& app, SecondProviderOptions& options) {
+    app.add_option("--listen", options.listen, "Address and port")->capture_default_str();
+    app.add_option("--ledger", options.ledger, "File of payments")->capture_default_str();
+    app.add_option("--pending", options.pending, "Share that is answered 202 and captured later")
+        ->capture_default_str();
+    add_losses(app, options.losses);
+    app.add_flag("!--no-ledger-sync", options.ledger_sync, "No fdatasync: for benchmarks");
 }
 
 void check_all_decimal(CLI::App& app) {

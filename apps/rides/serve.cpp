@@ -102,7 +102,10 @@ Application::Application(const ServeOptions& options, pawl::Database::As as)
       database_{pawl::Database::open(options.database, as)} {
     if (as != pawl::Database::As::tool) database_->migrate("rides", sql::migrations::all);
     service_ = std::make_unique<pawl::Service>(*database_, options.service);
-    if (options.charge_once)
+    if (options.charging.several()) {
+        providers_.emplace(stripe_, options.charging, options.service.calls_max);
+        service_->add(BookRideRouted{*providers_, source_of(options)});
+    } else if (options.charge_once)
         service_->add(BookRideChargedOnce{stripe_, source_of(options)});
     else
         service_->add(BookRide{stripe_, source_of(options)});
@@ -139,6 +142,16 @@ std::optional<std::string> ServeOptions::problem() const {
                "--stripe-plain-http to allow it";
     if (needs_api_key(*this))
         return "STRIPE_API_KEY is not set: the server at --stripe-url " + stripe_url + " needs it";
+    if (charging.several() && charge_once)
+        return "--charge-once is for one provider: a router knows which of several has no keys";
+    for (const auto* url : {&charging.json_url, &charging.text_url})
+        if (!url->empty() && !begins(*url, "https://") && !is_loopback_url(*url))
+            return "a provider's URL is " + *url + ": https://, or http:// on a loopback address";
+    if (charging.ask_after.count() < 0 || charging.ask_after > std::chrono::hours{24})
+        return "--ask-after-s is " + std::to_string(charging.ask_after.count()) + ": 0 to 86400";
+    if (charging.shares.size() > 3)
+        return "--shares has " + std::to_string(charging.shares.size()) +
+               " numbers: of Stripe, the JSON and the text provider";
     if (auto why = word_problem("--stripe-version", stripe_version)) return why;
     if (auto why = word_problem("--stripe-source", stripe_source)) return why;
     if (auto why = word_problem("STRIPE_API_KEY", stripe_api_key)) return why;

@@ -3,6 +3,7 @@
 #include <pawl/http.hpp>
 #include <pawl/service.hpp>
 
+#include "apps/rides/book_ride_routed.hpp"
 #include "apps/rides/stripe.hpp"
 
 #include <chrono>
@@ -28,6 +29,7 @@ struct ServeOptions {
     bool charge_once{// Stripe's stand-in ignores keys: charge at most once; calls in doubt go to
                      // the attention list.
                      false};
+    Charging charging;
     std::string access_log;
     int http_threads{0};  // 0: as many as there are cores, at most 4.
     // A file of lines "token email [support]"; on loopback, test riders without it.
@@ -56,6 +58,7 @@ public:
 
 private:
     Stripe stripe_;
+    std::optional<BookRideRouted::Providers> providers_;
     std::unique_ptr<pawl::Database> database_;
     std::unique_ptr<pawl::Service> service_;
 };

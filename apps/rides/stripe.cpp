@@ -13,6 +13,7 @@
 
 #include <optional>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 namespace rides {
@@ -113,7 +114,12 @@ pawl::Outcome<Done, Refusal> outcome_of(const ClientResult& end, Refuses refuses
     }
     if (!refuses(answered.status, answer.error))
         return trouble<pawl::Outcome<Done, Refusal>>(answered, answer.error);
-    return Refusal{std::move(answer.error.code), std::move(answer.error.message)};
+    auto& error = answer.error;
+    if constexpr (std::is_same_v<Refusal, Declined>)
+        return Declined{
+            std::move(error.code), std::move(error.message), std::move(error.decline_code)};
+    else
+        return Refusal{std::move(error.code), std::move(error.message)};
 }
 
 // The rider is shown the message only: a decline code such as stolen_card is for the operator.

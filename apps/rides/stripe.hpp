@@ -21,6 +21,7 @@ struct Charge {
 struct Declined {
     std::string code;  // "card_declined"
     std::string message;
+    std::optional<std::string> decline_code{};  // What the card's bank said: "stolen_card".
 };
 struct Refund {
     std::string id;

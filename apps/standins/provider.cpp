@@ -98,6 +98,11 @@ struct Provider::Impl {
     void serve(const Request& request, Responder respond);
     void serve_test(const Request& request, Responder respond);
     void serve_api(const Request& request, Responder respond);
+    void run_by_fate(
+        const BankRequest& asked,
+        const std::shared_ptr<Responder>& respond,
+        const std::function<void(const Faults&)>& run
+    );
     void tell(Reply reply, const BankAnswer& answer, std::shared_ptr<Responder> respond);
 
     ProviderOptions options;
@@ -169,10 +174,10 @@ void Provider::Impl::serve_api(const Request& request, Responder respond) {
     for (const auto& pair : std::get<0>(pairs)) asked.form[pair.name] = pair.value;
     auto shared = std::make_shared<Responder>(std::move(respond)
     );  // A Responder can't be copied, but callbacks must be.
-    auto run = [this, asked, shared, version] {
+    auto run = [this, asked, shared, version](const Faults& with) {
         bank.execute(
             asked,
-            faults,
+            with,
             pawl::base::system_clock().now(),
             [this, shared, version, id = asked.id](const BankAnswer& answer) {
                 tell(reply_of(answer, id, version), answer, shared);
@@ -181,8 +186,52 @@ void Provider::Impl::serve_api(const Request& request, Responder respond) {
     };
     const auto late =
         asked.form.contains("customer") && asked.form.at("customer").starts_with("cus_late");
-    if (late) return listener.after(std::chrono::milliseconds{500}, run);
-    run();
+    if (late) return listener.after(std::chrono::milliseconds{500}, [this, run] { run(faults); });
+    if (asked.path == "/v1/charges" && options.losses.any()) return run_by_fate(asked, shared, run);
+    run(faults);
+}
+
+// On a bad line, an answer is that of a gateway.
+void Provider::Impl::run_by_fate(
+    const BankRequest& asked,
+    const std::shared_ptr<Responder>& respond,
+    const std::function<void(const Faults&)>& run
+) {
+    auto& random = pawl::base::system_random();
+    const Reply gateway_error{
+        .status = 504,
+        .headers = {{"Content-Type", "text/html"}},
+        .body = "<html><h1>504 Gateway Time-out</h1></html>"};
+    const auto execute_silently = [this, asked] {
+        bank.execute(asked, faults, pawl::base::system_clock().now(), [](const BankAnswer&) {});
+    };
+    auto with = faults;
+    switch (fate_of(options.losses, random.dice())) {
+        case Fate::lost:
+            return (*respond)(gateway_error);
+        case Fate::cut:
+            execute_silently();
+            return (*respond)(gateway_error);
+        case Fate::late:
+            listener.after(
+                std::chrono::milliseconds{static_cast<int>(late_by_ms * random.dice())},
+                execute_silently
+            );
+            return (*respond)(gateway_error);
+        case Fate::unavailable:
+            return (*respond)(reply_of(stripe_error(
+                {.status = 503, .type = "api_error", .message = "The service is down."}
+            )));
+        case Fate::decline_softly:
+            with.decline_code = "try_again_later";
+            [[fallthrough]];
+        case Fate::decline:
+            with.decline = true;
+            break;
+        case Fate::serve:
+            break;
+    }
+    run(with);
 }
 
 // On any thread, after the ledger has stored it.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "apps/standins/losses.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -20,6 +22,7 @@ struct ProviderOptions {
     bool down{false};                    // Answers 503 to all; books no charge.
     bool decline{false};                 // Declines every card.
     std::chrono::seconds forget_keys_after{86'400};  // As Stripe does.
+    Losses losses{};                                 // Of charges.
     std::optional<std::string> problem() const;
 };
 

@@ -105,7 +105,7 @@ BankAnswer stripe_error(const StripeProblem& problem) {
     add("code", problem.code);
     add("param", problem.param);
     add("charge", problem.charge);
-    if (problem.code == "card_declined") error["decline_code"] = "generic_decline";
+    add("decline_code", problem.decline_code);
     if (!problem.code.empty()) {
         std::string page{problem.code};
         std::replace(page.begin(), page.end(), '_', '-');
@@ -294,7 +294,8 @@ std::optional<Bank::Outcome> Bank::fault_of(const BankRequest& request, const Fa
                  .type = "card_error",
                  .code = "card_declined",
                  .message = "Your card was declined.",
-                 .charge = id_of("ch_", next_++)}
+                 .charge = id_of("ch_", next_++),
+                 .decline_code = faults.decline_code}
             ),
             true,
             {}};

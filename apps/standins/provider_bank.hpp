@@ -25,6 +25,7 @@ using json_object = boost::json::object;
 struct Faults {
     bool down{};
     bool decline{};
+    std::string_view decline_code{"generic_decline"};
     std::chrono::milliseconds delay{0};
 };
 
@@ -54,6 +55,7 @@ struct StripeProblem {
     std::string_view message;
     std::string_view param{};   // The wrong parameter of the request.
     std::string_view charge{};  // card_error: the charge that failed.
+    std::string_view decline_code{};
 };
 BankAnswer stripe_error(const StripeProblem& problem);
 std::string bank_field(const BankRequest& request, const char* name);  // Empty if it is missing.

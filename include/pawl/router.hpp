@@ -43,6 +43,8 @@ struct Provider {
     // Whether a repeat under the key of a refused call is refused, too. If not, a refusal proves
     // nothing while an earlier try may still arrive.
     bool remembers_refusals{true};
+    // Whether the step's inquiry can ask it: by our key, or by a reference that we sent.
+    bool has_inquiry{true};
     // An unanswered call is repeated for so long; then the step's inquiry is made, and may lead to
     // the next provider. nullopt: repeated as long as the provider knows the key.
     std::optional<std::chrono::seconds> ask_after{};

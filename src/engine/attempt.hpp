@@ -202,6 +202,7 @@ private:
     void load_refusals(store::Session& session, std::int64_t id);
     static std::optional<TimePoint> find_inquiry(store::Session& session, const KeyRow& row);
     bool may_inquire(core::MustNotCall::Reason why) const;
+    bool has_inquiry() const;
     Next post_inquiry();
     Event inquire();
     Event inquired(const detail::InquiryOutcome& ended);

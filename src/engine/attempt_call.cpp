@@ -120,7 +120,7 @@ Attempt::Event Attempt::called(const detail::CallOutcome& ended, const std::stri
         refuse(Reason::provider_unavailable, base::with_earlier_call(text, earlier_call()));
     reason_ = kind == core::CallEnded::stuck ? "stuck" : "in-doubt";
     const auto event = core::attempt::event_of(after_call(kind));
-    if (event != Event::needs_person || step().inquire == nullptr) return event;
+    if (event != Event::needs_person || !has_inquiry()) return event;
     asking_ =
         Asking{.since = {}, .now = engine_.clock().now(), .stuck = kind == core::CallEnded::stuck};
     return Event::ask;

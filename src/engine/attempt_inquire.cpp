@@ -84,7 +84,7 @@ std::chrono::milliseconds Attempt::key_lifetime() const {
 
 std::optional<std::chrono::milliseconds> Attempt::ask_after() const {
     const auto* const provider = facts_.mark->provider;
-    if (provider == nullptr || step().inquire == nullptr) return std::nullopt;
+    if (provider == nullptr || !has_inquiry()) return std::nullopt;
     return provider->ask_after;
 }
 
@@ -95,10 +95,16 @@ CallKey Attempt::call_key() const {
 }
 
 bool Attempt::may_inquire(core::MustNotCall::Reason why) const {
-    if (step().inquire == nullptr || !core::may_inquire(why)) return false;
     // In the time that a restore has lost, another provider may have been called.
-    return step().route == nullptr ||
-           (facts_.mark->provider != nullptr && why != core::MustNotCall::Reason::restored);
+    const bool elsewhere_too =
+        step().route != nullptr && why == core::MustNotCall::Reason::restored;
+    return has_inquiry() && core::may_inquire(why) && !elsewhere_too;
+}
+
+bool Attempt::has_inquiry() const {
+    if (step().inquire == nullptr) return false;
+    const auto* const provider = facts_.mark->provider;
+    return step().route == nullptr || (provider != nullptr && provider->has_inquiry);
 }
 
 std::optional<TimePoint> Attempt::find_inquiry(store::Session& session, const KeyRow& row) {

@@ -255,6 +255,17 @@ TEST_F(RouterTest, a_provider_without_keys_is_called_once_and_then_asked) {
     EXPECT_EQ(world.text("SELECT charge FROM payments"), "ch_found");
 }
 
+TEST_F(RouterTest, a_provider_that_can_not_be_asked_leaves_a_doubt_to_a_person) {
+    auto mute = three();
+    mute[2].has_inquiry = false;
+    mute[2].share = 1'000'000;
+    restart_with(std::move(mute));
+    c({Does::doubt_charged});
+
+    EXPECT_EQ(why_of(ask()), Reason::needs_attention);
+    EXPECT_EQ(banks.charges(), 1U);
+}
+
 TEST_F(RouterTest, an_inquiry_that_is_final_leads_to_the_next_provider) {
     auto impatient = three();
     impatient[0].ask_after = 300s;
