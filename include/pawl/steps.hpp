@@ -40,7 +40,7 @@ struct Atomic {
 // reads, or the client's key (`Started::key`).
 //
 // Among the keepers may stand an inquiry: `Inquiry<Results...> f(InquiryCall&, const Point&)`. It
-// asks the provider what became of a call in doubt, before a person is asked.
+// asks the provider what became of a call in doubt, before a person is asked (inquiry.hpp).
 template <Repeat Again, auto Run, auto... KeepOrInquire>
 struct Foreign : detail::CallStep<Run, KeepOrInquire...> {
     using Form = detail::CallOf<decltype(Run)>;

@@ -7,6 +7,7 @@
 #include "src/cli/job_commands.hpp"
 #include "src/cli/keys.hpp"
 #include "src/cli/output.hpp"
+#include "src/cli/providers.hpp"
 #include "src/cli/restored.hpp"
 #include "src/cli/run.hpp"
 #include "src/ops/service_impl.hpp"
@@ -144,6 +145,16 @@ void add_attention(CLI::App& app, Run& run) {
     undo->add_option("--by", run.undo.by, "Who undoes it, for the audit")->capture_default_str();
 }
 
+void add_providers(CLI::App& app, Run& run) {
+    auto& providers = *app.add_subcommand(
+        "providers", "The providers that calls wait for, as stored with the calls: list"
+    );
+    providers.require_subcommand(1);
+    command(providers, run, "list", "List them with what waits for each one", [](Run& r) {
+        cli::list_providers(r.open(), r.json, r.out);
+    });
+}
+
 void add_servers(CLI::App& app, Run& run) {
     auto& servers = *app.add_subcommand("servers", "The servers of the database: list");
     servers.require_subcommand(1);
@@ -250,6 +261,7 @@ void add_commands(CLI::App& app, Run& run) {
     add_attention(app, run);
     cli::add_job_commands(app, run);
     add_servers(app, run);
+    add_providers(app, run);
     add_services(app, run);
     add_restored(app, run);
 }

@@ -8,8 +8,9 @@ namespace pawl::cli {
 
 namespace {
 
-std::string_view word_of(Repeat again) {
-    switch (again) {
+std::string_view word_of(const detail::ErasedStep& step) {
+    if (step.route != nullptr) return "routed";
+    switch (step.again) {
         case Repeat::safe:
             return "safe";
         case Repeat::safe_with_key:
@@ -37,7 +38,8 @@ boost::json::object step_of(const detail::ErasedStep& step) {
     if (!step.foreign) return made;
     boost::json::array results;
     for (const auto& result : step.results) results.emplace_back(boost::json::string{result.name});
-    made["repeat"] = boost::json::string{word_of(step.again)};
+    made["repeat"] = boost::json::string{word_of(step)};
+    if (step.inquire != nullptr) made["inquiry"] = true;
     made["results"] = results;
     return made;
 }
@@ -59,8 +61,9 @@ void print_graph(const detail::ErasedOperation& operation, bool json, std::ostre
     for (const auto& step : operation.steps) {
         std::string label = "one transaction";
         if (step.foreign)
-            label =
-                "call (" + std::string{word_of(step.again)} + "), then keep " + results_of(step);
+            label = "call (" + std::string{word_of(step)} +
+                    (step.inquire != nullptr ? ", asked if in doubt" : "") + "), then keep " +
+                    results_of(step);
         for (const auto point : step.leads_to) {
             const auto to = point == "finished" ? std::string{"[*]"} : std::string{point};
             out << "    " << step.from << " --> " << to << ": " << label << '\n';

@@ -61,6 +61,7 @@ struct KeyDetail {
     int completer_runs{};
     Text completer_first_at;
     Text completer_next_at;
+    Json calls_not_made;
     Json history;
 };
 
@@ -86,6 +87,10 @@ struct Attention {
     Text called_at;
     Text call_target;
     Json recovery_data;
+    Text inquiry;  // What the provider said when it was asked last.
+    Text inquiry_detail;
+    Text inquired_at;
+    std::optional<int> inquiries;
 };
 
 struct AttentionLine {
@@ -98,6 +103,7 @@ struct AttentionLine {
     std::string reason;
     Text called_at;
     Text call_target;
+    Text inquiry;
     Text result;  // A result that came and could not be kept: its name, and its value as JSON.
     Text settlement;
     std::string detail;
@@ -180,8 +186,14 @@ void check_result(Service& service, const Attention& at, const Decision& decisio
         "the call has no result " + decision.result + "; its results are: " + names};
 }
 
+Text last_answer(const Attention& at) {
+    if (!at.inquiry) return std::nullopt;
+    return *at.inquiry + " at " + at.inquired_at.value_or("") + ": " +
+           at.inquiry_detail.value_or("");
+}
+
 InDoubt in_doubt(const Attention& at) {
-    return {at.key_id, at.attempt, at.recovery_point, at.called_at};
+    return {at.key_id, at.attempt, at.recovery_point, at.called_at, last_answer(at)};
 }
 
 // Returns when it was recorded.
@@ -363,6 +375,7 @@ void list_attention(Service& service, int limit, bool json, std::ostream& out) {
               a.reason,
               a.called_at,
               a.call_target,
+              a.inquiry,
               a.result && a.result_name ? Text{*a.result_name + " " + a.result->text} : Text{},
               a.settling_error ? Text{"failed: " + *a.settling_error} : a.settlement,
               a.detail},

@@ -93,6 +93,8 @@ std::string text_of_plan(const SettlePlan& plan) {
                 " will be repeated with a new key; the customer's answer follows from it.\n";
     if (plan.not_known)
         text += "The customer's answer is not known here: " + *plan.not_known + ".\n";
+    if (plan.inquiry)
+        text += "The provider was asked, and its last answer is " + *plan.inquiry + ".\n";
     if (plan.too_early) text += "It is early: " + *plan.too_early + ".\n";
     return text;
 }
@@ -110,6 +112,7 @@ SettlePlan plan_settlement(Service& service, const InDoubt& at, const Decision& 
         plan.result = decision.result;
         plan.value = decision.value;
     }
+    plan.inquiry = at.inquiry;
     plan.too_early = too_early(service, at, decision);
     preview(service, at, decision, plan);
     return plan;

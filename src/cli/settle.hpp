@@ -28,6 +28,7 @@ struct InDoubt {
     int attempt{};
     std::string recovery_point;
     std::optional<std::string> called_at;  // As stored.
+    std::optional<std::string> inquiry{};  // The provider's last answer about the call.
 };
 
 // What will be done. Its fields are printed by name.
@@ -42,6 +43,7 @@ struct SettlePlan {
     std::optional<std::string>
         called_from{};                       // Instead: the point from which the call is repeated.
     std::optional<std::string> not_known{};  // Instead: why this program can't determine it.
+    std::optional<std::string> inquiry{};    // What the provider said when it was asked last.
     std::optional<std::string> too_early{};  // Why it is refused without --force.
     std::optional<std::string> carried_out_at{};
 };

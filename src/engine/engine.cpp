@@ -158,7 +158,7 @@ std::vector<std::string> Engine::calls_without_target() const {
     std::vector<std::string> found;
     for (const auto& [name, form] : operations_)
         for (const auto& step : form->steps)
-            if (step.foreign && step.call_target == nullptr)
+            if (step.foreign && step.route == nullptr && step.call_target == nullptr)
                 found.push_back(name + " at " + std::string{step.from});
     return found;
 }

@@ -63,6 +63,10 @@ protected:
         std::optional<TimePoint> called_at;
         std::optional<std::string> call_target;
         std::string recovery_data;
+        std::optional<std::string> inquiry;
+        std::optional<std::string> inquiry_detail;
+        std::optional<TimePoint> inquired_at;
+        std::optional<int> inquiries;
     };
 };
 PAWL_ON_EACH_STORE(AttentionTest);
@@ -91,6 +95,26 @@ TEST_P(AttentionTest, keys_that_need_a_person_are_listed_oldest_first_with_all_d
     EXPECT_EQ(shown[0].recovery_data, R"({"ride":1})");
     EXPECT_FALSE(shown[0].settlement);
     EXPECT_EQ(read_rows<Entry>(*store, sql::list_attention, 1).size(), 1);
+}
+
+TEST_P(AttentionTest, the_provider_s_last_answer_stands_beside_its_call) {
+    const auto id = open_key("hash");
+    to_attention(id, 1, "in-doubt");
+    const std::string point{"ride_created"};
+    run(sql::note_inquiry, id, 7, point, now(), "not-found", "another call of the key");
+    EXPECT_FALSE(read_rows<Entry>(*store, sql::show_attention, id)[0].inquiry);
+    run(sql::note_inquiry, id, 0, point, now(), "undecided", "busy");
+    const auto since = now();
+    clock.advance(1min);
+    run(sql::note_inquiry, id, 0, point, now(), "not-found", "not in its list");
+
+    const auto shown = read_rows<Entry>(*store, sql::show_attention, id)[0];
+
+    EXPECT_EQ(shown.inquiry, "not-found");
+    EXPECT_EQ(shown.inquiry_detail, "not in its list");
+    EXPECT_EQ(shown.inquired_at, now());
+    EXPECT_EQ(shown.inquiries, 2);
+    EXPECT_EQ(read_rows<TimePoint>(*store, sql::find_inquiry, id, 0, point), std::vector{since});
 }
 
 TEST_P(AttentionTest, an_empty_or_too_long_reason_is_refused) {

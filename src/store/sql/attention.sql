@@ -40,12 +40,15 @@ WHERE key_id = $1
   AND EXISTS (SELECT 1 FROM pawl_idempotency_keys AS k WHERE k.id = $1 AND k.generation = $4);
 
 -- name: list_attention   ($1 limit)
--- The call key is NULL for a Repeat::never call, because the provider was sent no key.
+-- The call key is NULL for a Repeat::never call, because the provider was sent no key, and for a call that is asked about. The last
+-- answer of the provider is about the call that is in doubt.
 SELECT a.key_id, k.tenant, k.account, k.idempotency_key, k.operation, a.recovery_point, a.attempt, a.reason, a.detail,
        a.result_name, a.result, a.since, a.settlement, a.settled_by, a.settled_note, a.settled_at, a.settling_error,
-       CASE WHEN NOT k.calling THEN k.call_key END, k.called_at, k.call_target, k.recovery_data
+       CASE WHEN NOT k.calling THEN k.call_key END, k.called_at, k.call_target, k.recovery_data,
+       q.answer, q.detail, q.asked_at, q.times
 FROM pawl_attention AS a
 JOIN pawl_idempotency_keys AS k ON k.id = a.key_id
+LEFT JOIN pawl_inquiries AS q ON q.key_id = k.id AND q.generation = k.generation AND q.recovery_point = k.recovery_point
 ORDER BY a.since, a.key_id
 LIMIT $1;
 
@@ -68,9 +71,11 @@ WHERE key_id = $1
 -- name: show_attention   ($1 key id)
 SELECT a.key_id, k.tenant, k.account, k.idempotency_key, k.operation, a.recovery_point, a.attempt, a.reason, a.detail,
        a.result_name, a.result, a.since, a.settlement, a.settled_by, a.settled_note, a.settled_at, a.settling_error,
-       CASE WHEN NOT k.calling THEN k.call_key END, k.called_at, k.call_target, k.recovery_data
+       CASE WHEN NOT k.calling THEN k.call_key END, k.called_at, k.call_target, k.recovery_data,
+       q.answer, q.detail, q.asked_at, q.times
 FROM pawl_attention AS a
 JOIN pawl_idempotency_keys AS k ON k.id = a.key_id
+LEFT JOIN pawl_inquiries AS q ON q.key_id = k.id AND q.generation = k.generation AND q.recovery_point = k.recovery_point
 WHERE a.key_id = $1;
 
 -- name: undo_settlement   ($1 key id, $2 attempt of the entry)

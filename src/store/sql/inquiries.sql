@@ -58,6 +58,34 @@ WHERE key_id = $1
 INSERT INTO pawl_calls_not_made (key_id, generation, recovery_point, call_target, proof, detail, at)
 VALUES ($1, $2, $3, $4, $5, $6, $7);
 
+-- name: list_providers [sqlite]
+-- What waits for each provider and account: calls that are under way or are tried again, calls that are asked about, and entries
+-- of the attention list.
+SELECT call_target, sum(status = 'open'), sum(status = 'open' AND calling), sum(status = 'attention'), min(called_at), max(error)
+FROM pawl_idempotency_keys
+WHERE status <> 'finished'
+  AND call_target IS NOT NULL
+  AND id IN (
+    SELECT id FROM pawl_idempotency_keys INDEXED BY pawl_idempotency_keys_open WHERE status = 'open'
+    UNION ALL
+    SELECT key_id FROM pawl_attention)
+GROUP BY call_target
+ORDER BY call_target;
+
+-- name: list_providers [postgres]
+-- PostgreSQL has no INDEXED BY, and no sum of conditions.
+SELECT call_target, count(*) FILTER (WHERE status = 'open'), count(*) FILTER (WHERE status = 'open' AND calling),
+       count(*) FILTER (WHERE status = 'attention'), min(called_at), max(error)
+FROM pawl_idempotency_keys
+WHERE status <> 'finished'
+  AND call_target IS NOT NULL
+  AND id IN (
+    SELECT id FROM pawl_idempotency_keys WHERE status = 'open'
+    UNION ALL
+    SELECT key_id FROM pawl_attention)
+GROUP BY call_target
+ORDER BY call_target;
+
 -- name: note_inquiry   ($1 key id, $2 generation, $3 recovery point, $4 now, $5 answer, $6 detail)
 -- An inquiry about another call of the key begins a new count.
 INSERT INTO pawl_inquiries (key_id, generation, recovery_point, since, asked_at, times, answer, detail)

@@ -379,6 +379,9 @@ SELECT id, tenant, account, idempotency_key, operation, request_method, request_
        attempt, lease_until, recovery_point, recovery_data, generation, call_key, called_at, calling, call_target,
        response_status, response_type, response_headers, response_body, created_at, last_run_at, finished_at,
        expires_at, error, completer_runs, completer_first_at, completer_next_at,
+       (SELECT json_group_array(json_object(
+                   'at', at, 'recovery_point', recovery_point, 'call_target', call_target, 'proof', proof, 'detail', detail))
+        FROM (SELECT * FROM pawl_calls_not_made WHERE key_id = $1 ORDER BY generation)),
        (SELECT json_group_array(json_object('at', at, 'actor', actor, 'action', action, 'detail', detail))
         FROM (SELECT * FROM pawl_audit_log WHERE key_id = $1 ORDER BY id))
 FROM pawl_idempotency_keys
@@ -390,6 +393,10 @@ SELECT id, tenant, account, idempotency_key, operation, request_method, request_
        attempt, lease_until, recovery_point, recovery_data, generation, call_key, called_at, calling, call_target,
        response_status, response_type, response_headers, response_body, created_at, last_run_at, finished_at,
        expires_at, error, completer_runs, completer_first_at, completer_next_at,
+       (SELECT coalesce(json_agg(json_build_object(
+                   'at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'recovery_point', recovery_point,
+                   'call_target', call_target, 'proof', proof, 'detail', detail) ORDER BY generation), '[]')
+        FROM pawl_calls_not_made WHERE key_id = $1),
        (SELECT coalesce(json_agg(json_build_object(
                    'at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
                    'actor', actor, 'action', action, 'detail', detail) ORDER BY id), '[]')
