@@ -128,6 +128,44 @@ public:
 };
 static_assert(pawl::checked<CancelRide>());
 
+// At one of several providers, with an inquiry.
+class PayPilot {
+public:
+    static constexpr std::string_view name = "pay_pilot";
+    explicit PayPilot(pawl::Router& router) : router_{router} {}
+    using Started = pawl::Started<RideRequest>;
+    struct Ordered {
+        static constexpr std::string_view name = "ordered";
+        std::int64_t cents{};
+    };
+    Next<Ordered> order(Tx&, const Started&) { return Ordered{100}; }
+    pawl::Routing route(const Ordered& at) const { return {router_, {at.cents, "usd"}}; }
+    Outcome<Charge, Declined, pawl::TryNext<Declined>> pay(pawl::RoutedCall&, const Ordered&) {
+        return pawl::TryNext{Declined{"another bank may"}};
+    }
+    pawl::Inquiry<Charge, Declined> ask(pawl::InquiryCall&, const Ordered&) {
+        return pawl::NotFound{.final_after = std::chrono::seconds{60}};
+    }
+    Finish keep_payment(Tx&, const Ordered&, const Charge& charge) {
+        return pawl::answer(201, charge);
+    }
+    Finish keep_decline(Tx&, const Ordered&, const Declined& declined) {
+        return pawl::answer(402, declined);
+    }
+    using Flow = Steps<
+        Atomic<&PayPilot::order>,
+        pawl::Routed<
+            &PayPilot::route,
+            &PayPilot::pay,
+            &PayPilot::ask,
+            &PayPilot::keep_payment,
+            &PayPilot::keep_decline>>;
+
+private:
+    pawl::Router& router_;
+};
+static_assert(pawl::checked<PayPilot>());
+
 class PointsWorker {
 public:
     pawl::JobResult work(Tx&, const pawl::Job<SendReceipt>&) const noexcept { return pawl::done; }

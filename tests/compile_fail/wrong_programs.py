@@ -44,6 +44,9 @@ ENDS = 'pawl: a step ends a request with pawl::answer(response), which keeps wha
 ARGUMENTS = 'pawl: the number of arguments is not the number of $n in the statement'
 JOB_FORM = 'pawl: a job is a plain struct with a `static constexpr std::string_view kind` of 1 to 100 characters'
 HANDLER_FORM = 'pawl: a service takes operations, which have a name and a Flow, and job handlers'
+ROUTED = 'pawl: the call of a Routed step takes a RoutedCall&'
+ROUTE_FORM = 'pawl: a Routed step begins with a member function Routing f(const Point&), of the same recovery point as its call'
+ASK = 'pawl::Inquiry<Charge, Declined> ask(pawl::InquiryCall&, const Ordered&) {'
 QUERY_FORM = 'pawl: a query is a class with a name and one member function Response answer(Snapshot&, const'
 # g++ and clang.
 CANNOT_CONVERT = 'could not convert|no viable conversion'
@@ -332,4 +335,27 @@ LOCKS = {
         ('return RideId{7}; });', 'return static_cast<const Place*>(nullptr); });')]),
 }
 
-WRONG = FLOW | POINTS | CALLS | HANDS | PARTS | CLIENT | LOCKS
+# Several providers, and inquiries.
+ROUTES = {
+    'inquiry_with_a_call': (KEEPER_FORM, [(ASK, ASK.replace('InquiryCall', 'KeyedCall'))]),
+    'inquiry_of_another_point': ('pawl: an inquiry starts from the same recovery point as its call',
+                                 [(ASK, ASK.replace('const Ordered&', 'const Started&'))]),
+    'inquiry_finds_what_the_call_never_returns': (
+        'pawl: an inquiry finds results of its call', [(ASK, ASK.replace('<Charge, Declined>', '<Charge, Place>'))]),
+    'two_inquiries': ('pawl: a foreign call has at most one inquiry', [('&PayPilot::ask,', '&PayPilot::ask, &PayPilot::ask,')]),
+    'routed_call_by_key': (ROUTED, [('pay(pawl::RoutedCall&, const Ordered&)', 'pay(KeyedCall&, const Ordered&)')]),
+    'routed_call_with_one_provider': (KEYED, [(CALL, CALL.replace('KeyedCall', 'pawl::RoutedCall'))]),
+    'try_next_with_one_provider': ('pawl: only a Routed call, which has several providers, may TryNext', [
+        (CALL, CALL.replace('Declined>', 'Declined, pawl::TryNext<Declined>>').replace('stripe_.charge(call)', 'Charge{}')
+         .replace('& call', '&'))]),
+    'try_next_without_its_refusal': ('pawl: TryNext<R> stands beside R among the results of its call', [
+        ('Outcome<Charge, Declined, pawl::TryNext<Declined>> pay', 'Outcome<Charge, Declined, pawl::TryNext<Place>> pay'),
+        ('return pawl::TryNext{Declined{"another bank may"}};', 'return pawl::TryNext{Place{}};')]),
+    'route_in_a_transaction': (ROUTE_FORM, [('route(const Ordered& at) const {', 'route(Tx&, const Ordered& at) const {')]),
+    'route_of_another_point': (ROUTE_FORM, [('route(const Ordered& at) const { return {router_, {at.cents, "usd"}}; }',
+                                             'route(const Started&) const { return {router_, {1, "usd"}}; }')]),
+    'routed_result_without_a_keeper': (ONE_KEEPER, [('&PayPilot::keep_payment, &PayPilot::keep_decline>>;', '&PayPilot::keep_payment>>;')]),
+    'ask_for_outside_the_settings': (LOOSE, [member('static constexpr std::chrono::minutes ask_for{5};')]),
+}
+
+WRONG = ROUTES | FLOW | POINTS | CALLS | HANDS | PARTS | CLIENT | LOCKS
