@@ -1,19 +1,14 @@
 #include <pawl/testing.hpp>
 
 #include "apps/rides/book_ride.hpp"
-#include "apps/standins/provider.hpp"
+#include "apps/rides/test_provider.hpp"
 #include "rides/migrations.hpp"
 #include "rides/statements.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -23,27 +18,14 @@ namespace {
 using pawl::testing::FakeCall, pawl::testing::finish, pawl::testing::point, pawl::testing::result;
 
 // The foreign steps of BookRide against the stand-in for Stripe, on free ports.
-class ChargeTest : public ::testing::Test {
+class ChargeTest : public ::testing::Test, protected TestProvider {
 protected:
-    ChargeTest() { provider.start(); }
-    ~ChargeTest() override { std::filesystem::remove_all(folder); }
-
-    static std::string made_folder() {
-        auto path = (std::filesystem::temp_directory_path() / "charge_test.XXXXXX").string();
-        if (mkdtemp(path.data()) == nullptr) throw std::runtime_error{"no folder for the ledger"};
-        return path;
-    }
     static BookRide::RideCreated ride_of(const std::string& customer) {
         return {RideId{3}, 1, 2000, "usd", customer, "jane@example.com"};
     }
     pawl::Outcome<Charge, Declined> charge(const std::string& customer, const std::string& key) {
         FakeCall call{key};
         return op.charge_card(call.keyed(), ride_of(customer));
-    }
-
-    std::string ledger() const {
-        std::ifstream file{folder + "/ledger"};
-        return {std::istreambuf_iterator<char>{file}, {}};
     }
 
     // Shows in a failing test why a call ended without a result.
@@ -54,14 +36,6 @@ protected:
         return "a result";
     }
 
-    std::string folder{made_folder()};
-    Provider provider{
-        {.listen = "127.0.0.1:0",
-         .smtp = "127.0.0.1:0",
-         .ledger = folder + "/ledger",
-         .mails = folder + "/mails",
-         .ledger_sync = false}};
-    Stripe stripe{{"http://127.0.0.1:" + std::to_string(provider.http_port()), "sk_test"}, 16};
     BookRide op{stripe};
 };
 

@@ -2,16 +2,21 @@
 
 #include "rides/statements.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace rides {
 
 namespace {
 
 struct RideToRefund {
-    std::int64_t user{};
     std::string state;
     std::optional<std::string> charge;
     std::int64_t amount{};
     std::string currency;
+    std::int64_t refunded{};  // Or may be.
+    // A refund by a server without the table of refunds was of the whole amount, and has no row.
+    std::int64_t left() const { return state == "refunded" ? 0 : amount - refunded; }
 };
 
 struct Refunded {
@@ -21,7 +26,46 @@ struct Refunded {
     std::string currency;
 };
 
+std::string key_of(RideId ride) {
+    return "ride-" + std::to_string(ride.value) + "-refund";
+}
+
+// 1, 2, ... as a caller counts: no sign, no leading zero.
+bool is_number(std::string_view text) {
+    return !text.empty() && text.size() <= 9 && text.front() != '0' &&
+           std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// nullopt: `key` is a key of this refund.
+std::optional<pawl::Response> wrong_key(const RefundRide::Request& request, std::string_view key) {
+    const auto whole = key_of(request.id);
+    const auto part = whole + '-';
+    if (!request.amount && key == whole) return std::nullopt;
+    if (request.amount && key.starts_with(part) && is_number(key.substr(part.size())))
+        return std::nullopt;
+    return problem(
+        422,
+        "The key is not the key of this refund",
+        "The Idempotency-Key must be " + whole +
+            (request.amount ? "-N, where N is the number of this refund: 1, 2, and so on." : ".")
+    );
+}
+
+pawl::Refusal refuse_amount(std::int64_t asked, const RideToRefund& ride) {
+    return pawl::refuse(problem(
+        409,
+        "The amount is more than what is left",
+        std::to_string(asked) + " " + ride.currency + " can't be refunded: of " +
+            std::to_string(ride.amount) + ", " + std::to_string(ride.left()) + " are left."
+    ));
+}
+
 }  // namespace
+
+std::optional<std::string> RefundRide::Request::problem() const {
+    if (amount && *amount < 1) return "amount: Must be 1 or more.";
+    return std::nullopt;
+}
 
 // The whole tenant shares the key, and its answer is final. So it must be the ride's own key, used
 // only by those who may refund, and not before the ride has a charge or will never have one.
@@ -32,11 +76,7 @@ std::optional<pawl::Response> RefundRide::before_key(
         read, sql::find_state_for_refund, at.request.id, at.principal.tenant, at.principal.account
     );
     if (!state) return problem(404, "There is no such ride", "");
-    const auto own = "ride-" + std::to_string(at.request.id.value) + "-refund";
-    if (key != own)
-        return problem(
-            422, "The key is not the key of this refund", "The Idempotency-Key must be " + own + "."
-        );
+    if (auto wrong = wrong_key(at.request, key)) return wrong;
     if (*state == "booking")
         return passing_problem(
             409, "The ride is being booked", "It can be refunded once it is booked."
@@ -54,13 +94,17 @@ pawl::Next<RefundRide::RefundOrdered, pawl::Refusal> RefundRide::order_refund(
         return pawl::refuse(
             problem(409, "The ride was not charged", "Its state is " + ride->state + ".")
         );
-    if (ride->state == "refunded")
+    const auto left = ride->left();
+    const auto amount = at.request.amount.value_or(left);
+    if (amount > left) return refuse_amount(amount, *ride);
+    if (amount == 0)
         return pawl::refuse(
             problem(409, "The ride was refunded", "It was refunded under another key.")
         );
     const auto asker = user_of(tx, at.principal);
     record(tx, {"refund_ordered", at.request.id.value, "ride"}, asker.id, at.origin);
-    return RefundOrdered{at.request.id, *ride->charge, ride->amount, ride->currency};
+    pawl::send(tx, sql::insert_refund, at.request.id, at.key, tx.now(), amount);
+    return RefundOrdered{at.request.id, *ride->charge, amount, ride->currency, at.key};
 }
 
 pawl::Outcome<Refund, RefundRefused> RefundRide::refund_charge(
@@ -70,17 +114,24 @@ pawl::Outcome<Refund, RefundRefused> RefundRide::refund_charge(
 }
 
 pawl::Finish RefundRide::keep_refund(pawl::Tx& tx, const RefundOrdered& at, const Refund& refund) {
-    pawl::send(tx, sql::set_refund, at.ride, refund.id);
+    const auto key = at.key.value_or(key_of(at.ride));
+    pawl::send(tx, sql::keep_refund, at.ride, key, tx.now(), at.amount, refund.id);
+    pawl::send(tx, sql::set_refunded, at.ride, refund.id);
     return pawl::answer(201, Refunded{at.ride, refund.id, at.amount, at.currency});
 }
 
+// Stripe refuses only what it has not done under this call key.
 pawl::Finish RefundRide::keep_refusal(
-    pawl::Tx&, const RefundOrdered&, const RefundRefused& refused
+    pawl::Tx& tx, const RefundOrdered& at, const RefundRefused& refused
 ) {
+    pawl::send(tx, sql::set_refund_state, at.ride, at.key, "not_made");
     return pawl::answer(problem(409, "The refund was refused", refused.message));
 }
 
-pawl::Finish RefundRide::abandon(pawl::Tx&, const RefundOrdered&, const pawl::Abandoned& why) {
+pawl::Finish RefundRide::abandon(
+    pawl::Tx& tx, const RefundOrdered& at, const pawl::Abandoned& why
+) {
+    pawl::send(tx, sql::set_refund_state, at.ride, at.key, why.called_at ? "in_doubt" : "not_made");
     return pawl::answer(problem(
         422,
         "The refund was given up",

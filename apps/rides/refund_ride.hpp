@@ -4,20 +4,27 @@
 #include "apps/rides/stripe.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace rides {
 
-/// POST /rides/{id}/refund, only with the key `ride-{id}-refund`: one refund per ride, even if its
-/// rider and support (Riders) both ask at the same moment. The second caller gets the first one's
-/// outcome instead of an "in progress" error. For all other riders the ride does not exist.
+/// POST /rides/{id}/refund pays a ride back: with an amount a part of it, under the key
+/// `ride-{id}-refund-{n}`, where the caller chooses n; without one all that is left, under the key
+/// `ride-{id}-refund`. Each key is one refund, even if the ride's rider and support (Riders) both
+/// ask at the same moment: the second caller gets the first one's outcome instead of an "in
+/// progress" error. All refunds of a ride together are never above its charge. For all other riders
+/// the ride does not exist.
 class RefundRide {
 public:
     static constexpr std::string_view name = "refund_ride";
     static constexpr pawl::Settings settings{
         .scope = pawl::Scope::tenant,  // The key belongs to the ride.
+        // The phase decides on the sum of the ride's refunds. At a weaker isolation two of them
+        // would each see a sum without the other.
+        .isolation = pawl::Isolation::serializable,
         .keep = pawl::for_ever,
         // Stripe takes a second; clients and proxies wait longer than this.
         .in_progress = pawl::wait(std::chrono::seconds{3})};
@@ -25,6 +32,8 @@ public:
 
     struct Request {
         RideId id{};
+        std::optional<std::int64_t> amount{};  // Minor units; nullopt: all that is left.
+        std::optional<std::string> problem() const;
     };
     using Started = pawl::Started<Request>;
     struct RefundOrdered {
@@ -33,6 +42,8 @@ public:
         std::string charge;
         std::int64_t amount{};
         std::string currency;
+        // The refund's row. Points of servers without the table have none, and no row.
+        std::optional<std::string> key{};
     };
 
     std::optional<pawl::Response> before_key(

@@ -36,7 +36,8 @@ struct Ride {
     std::int64_t amount{};  // Minor units: cents.
     std::string currency;
     std::optional<std::string> stripe_charge_id;
-    std::optional<std::string> stripe_refund_id;
+    std::optional<std::string> stripe_refund_id;  // The refund after which all is refunded.
+    std::int64_t amount_refunded{};
 };
 
 // The body of an operation's own error: application/problem+json, like the server's errors.

@@ -45,6 +45,7 @@ struct StripeError {
     std::string code;
     std::string decline_code;  // For card_error: what the card's bank said.
     std::string message;
+    std::string param;  // The parameter that is wrong.
 };
 
 struct Answer {
@@ -62,7 +63,8 @@ Answer read(const Answered& answered) {
             text_at(*e, "type"),
             text_at(*e, "code"),
             text_at(*e, "decline_code"),
-            text_at(*e, "message")};
+            text_at(*e, "message"),
+            text_at(*e, "param")};
     return answer;
 }
 
@@ -274,7 +276,10 @@ pawl::Outcome<Refund, RefundRefused> Stripe::refund(
     return outcome_of<Refund, RefundRefused>(
         client_.perform(call, post_of("/v1/refunds", std::move(form))),
         [](int status, const StripeError& error) {
-            return status == 400 && error.code == "charge_already_refunded";
+            // Nothing is left of the charge, or less than the amount.
+            return status == 400 &&
+                   (error.code == "charge_already_refunded" ||
+                    (error.type == "invalid_request_error" && error.param == "amount"));
         }
     );
 }

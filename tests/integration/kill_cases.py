@@ -90,6 +90,8 @@ class Day:
         book(phone, f'plain-{n}')
         other = book(joe, f'other-{n}')
         ride, free = plain.json['ride'], other.json['ride']
+        self.ask(f'refund 1 {ride}', lambda: phone.refund(ride, 500))
+        self.ask(f'refund 1 {ride}', lambda: support.refund(ride, 500))
         self.ask(f'refund {ride}', lambda: phone.refund(ride))
         self.ask(f'refund {ride}', lambda: support.refund(ride))
         self.ask(f'cancel {free}', lambda: joe.cancel(free))
@@ -140,7 +142,7 @@ class Day:
         world = self.world
         charges = collections.Counter(line['key'] for line in world.ledger() if line['kind'] == 'charge')
         check_equal(sorted(charges.values()), [1] * (BOOKED * days), 'charges by key')
-        check_equal(len(world.ledger('refund')), days, 'refunds')
+        check_equal(sorted(line['amount'] for line in world.ledger('refund')), [500] * days + [1500] * days, 'refunds')
         states = dict(world.rows('SELECT state, count(*) FROM rides GROUP BY state'))
         check_equal(states, {'refunded': days, 'cancelled': days, 'refused': days, 'booked': 4 * days}, 'rides')
         check_equal(world.unsettled(), 0, 'unsettled keys')

@@ -80,8 +80,11 @@ class Phone:
     def book(self, key, **changes):
         return self.send('POST', '/rides', HERE_TO_THERE | changes, key=key)
 
-    def refund(self, ride):
-        return self.send('POST', f'/rides/{ride}/refund', key=f'ride-{ride}-refund')
+    def refund(self, ride, amount=None, n=1):
+        """All that is left, or the n-th refund of an amount."""
+        if amount is None:
+            return self.send('POST', f'/rides/{ride}/refund', key=f'ride-{ride}-refund')
+        return self.send('POST', f'/rides/{ride}/refund', {'amount': amount}, key=f'ride-{ride}-refund-{n}')
 
     def cancel(self, ride):
         return self.send('DELETE', f'/rides/{ride}')

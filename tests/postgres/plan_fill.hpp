@@ -140,6 +140,10 @@ SELECT '2026-12-31Z', 100000 + i, 47.6, -122.3, 47.6, -122.3, 'booked', 2000, 'u
        'ch_' || i, 1 + i % 50000
 FROM generate_series(1, 200000) AS i;
 
+INSERT INTO ride_refunds (ride_id, key, created_at, amount, state, stripe_refund_id)
+SELECT 2 * i, 'ride-' || 2 * i || '-refund-1', '2026-12-31Z', 2000, 'made', 're_' || i
+FROM generate_series(1, 100000) AS i;
+
 INSERT INTO audit_records (action, created_at, data, origin_ip, resource_id, resource_type, user_id)
 SELECT 'created', '2026-12-31Z', '{}', '::1', i, 'ride', 1 + i % 50000
 FROM generate_series(1, 100000) AS i;

@@ -52,11 +52,11 @@ Place target_of(const Ride& ride) {
     return {ride.target_lat, ride.target_lon};
 }
 
-std::string fare_of(const Ride& ride) {
-    const auto cents = ride.amount % 100;
+std::string sum_of(std::int64_t amount, const std::string& currency) {
+    const auto cents = amount % 100;
     const auto sum =
-        std::to_string(ride.amount / 100) + (cents < 10 ? ".0" : ".") + std::to_string(cents);
-    return ride.currency == "usd" ? "$" + sum : sum + " " + ride.currency;
+        std::to_string(amount / 100) + (cents < 10 ? ".0" : ".") + std::to_string(cents);
+    return currency == "usd" ? "$" + sum : sum + " " + currency;
 }
 
 // "2026-11-22T10:49:02.123Z" becomes "2026-11-22 10:49 UTC".
@@ -74,7 +74,7 @@ constexpr std::string_view ride_form = R"(<div class="card told {tone}">
 <div><dt>To</dt><dd>{to}</dd></div>
 <div><dt>Distance</dt><dd>{distance}</dd></div>
 <div><dt>Fare</dt><dd>{fare}</dd></div>
-<div><dt>Ride</dt><dd>{id}, {time}</dd></div>{charge}
+<div><dt>Ride</dt><dd>{id}, {time}</dd></div>{charge}{refunded}
 </dl>
 <p class="actions"><a class="button quiet" href="/rides">Your rides</a>{again}</p>
 </div>)";
@@ -84,6 +84,15 @@ constexpr std::string_view row_form =
 <span class="where">{from} → {to}</span>
 <span class="state {tone}">{word}</span></a></li>
 )";
+
+// A part of the fare, or all of it.
+Markup refunded_of(const Ride& ride) {
+    if (ride.amount_refunded == 0) return {};
+    return fill(
+        "\n<div><dt>Refunded</dt><dd>{sum}</dd></div>",
+        {{"sum", sum_of(ride.amount_refunded, ride.currency)}}
+    );
+}
 
 }  // namespace
 
@@ -109,10 +118,11 @@ Page ride_page(const Ride& ride) {
          {"from", place_text(from)},
          {"to", place_text(to)},
          {"distance", distance_text(distance_km(from, to))},
-         {"fare", fare_of(ride)},
+         {"fare", sum_of(ride.amount, ride.currency)},
          {"id", std::to_string(ride.id.value)},
          {"time", time_of(ride.created_at)},
          {"charge", charge},
+         {"refunded", refunded_of(ride)},
          {"again",
           busy ? Markup{} : Markup{"\n<a class=\"button\" href=\"/book\">Book another ride</a>"}}}
     );

@@ -207,6 +207,15 @@ TEST(RidePage, refreshes_only_while_the_ride_is_being_booked) {
     }
 }
 
+TEST(RidePage, says_what_is_refunded) {
+    auto ride = ride_of("booked");
+    EXPECT_FALSE(has(ride_page(ride), "Refunded"));
+
+    ride.amount_refunded = 505;
+
+    EXPECT_TRUE(has(ride_page(ride), "<dt>Refunded</dt><dd>$5.05</dd>"));
+}
+
 TEST(RidesPage, links_to_earlier_rides_if_there_are_any) {
     EXPECT_TRUE(has(rides_page({}), "There are none yet."));
     std::vector<Ride> rides(20, ride_of("booked"));

@@ -28,7 +28,10 @@ WHERE u.stripe_customer_id = $1
 
 -- name: find_ride   ($1 ride, $2 user)
 SELECT id, created_at, origin_lat, origin_lon, target_lat, target_lon, state, amount, currency, stripe_charge_id,
-       stripe_refund_id
+       stripe_refund_id,
+       CASE WHEN state = 'refunded' THEN amount ELSE (
+           SELECT CAST(COALESCE(SUM(f.amount), 0) AS bigint) FROM ride_refunds AS f WHERE f.ride_id = rides.id AND f.state = 'made'
+       ) END
 FROM rides
 WHERE id = $1
   AND user_id = $2;
@@ -40,7 +43,10 @@ WHERE stripe_charge_id = $1;
 
 -- name: find_ride_of_key   ($1 key id, $2 user)
 SELECT id, created_at, origin_lat, origin_lon, target_lat, target_lon, state, amount, currency, stripe_charge_id,
-       stripe_refund_id
+       stripe_refund_id,
+       CASE WHEN state = 'refunded' THEN amount ELSE (
+           SELECT CAST(COALESCE(SUM(f.amount), 0) AS bigint) FROM ride_refunds AS f WHERE f.ride_id = rides.id AND f.state = 'made'
+       ) END
 FROM rides
 WHERE idempotency_key_id = $1
   AND user_id = $2;
@@ -71,6 +77,10 @@ DELETE FROM ended_sessions WHERE began < $1;
 INSERT INTO audit_records (action, created_at, data, origin_ip, resource_id, resource_type, user_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7);
 
+-- name: insert_refund   ($1 ride, $2 key, $3 now, $4 amount)
+INSERT INTO ride_refunds (ride_id, key, created_at, amount, state)
+VALUES ($1, $2, $3, $4, 'ordered');
+
 -- name: insert_ride   ($1 now, $2 key id, $3 origin lat, $4 origin lon, $5 target lat, $6 target lon, $7 amount, $8 currency,
 --   $9 tenant, $10 user)
 INSERT INTO rides (created_at, idempotency_key_id, origin_lat, origin_lon, target_lat, target_lon, state, amount,
@@ -93,6 +103,12 @@ SET stripe_customer_id = COALESCE(stripe_customer_id, $2)
 WHERE id = $1
 RETURNING stripe_customer_id;
 
+-- name: keep_refund   ($1 ride, $2 key, $3 now, $4 amount, $5 refund)
+-- A refund that was ordered by a server without the table has no row yet.
+INSERT INTO ride_refunds (ride_id, key, created_at, amount, state, stripe_refund_id)
+VALUES ($1, $2, $3, $4, 'made', $5)
+ON CONFLICT (ride_id, key) DO UPDATE SET state = 'made', stripe_refund_id = excluded.stripe_refund_id;
+
 -- name: list_charged_rides   ($1 since, $2 until, $3 above this id, $4 limit)
 SELECT id, stripe_charge_id, amount, currency
 FROM rides
@@ -105,7 +121,10 @@ LIMIT $4;
 
 -- name: list_rides   ($1 user, $2 below this id or NULL, $3 limit)
 SELECT id, created_at, origin_lat, origin_lon, target_lat, target_lon, state, amount, currency, stripe_charge_id,
-       stripe_refund_id
+       stripe_refund_id,
+       CASE WHEN state = 'refunded' THEN amount ELSE (
+           SELECT CAST(COALESCE(SUM(f.amount), 0) AS bigint) FROM ride_refunds AS f WHERE f.ride_id = rides.id AND f.state = 'made'
+       ) END
 FROM rides
 WHERE user_id = $1
   AND (CAST($2 AS bigint) IS NULL OR id < $2)
@@ -120,10 +139,18 @@ WHERE id = $1;
 -- name: set_customer   ($1 email, $2 stripe customer)
 UPDATE users SET stripe_customer_id = $2 WHERE email = $1;
 
--- name: set_refund   ($1 ride, $2 refund)
+-- name: set_refund_state   ($1 ride, $2 key, $3 state)
+UPDATE ride_refunds
+SET state = $3
+WHERE ride_id = $1
+  AND key = $2;
+
+-- name: set_refunded   ($1 ride, $2 its last refund)
+-- Changes nothing while a part of the ride's amount is not refunded.
 UPDATE rides
 SET stripe_refund_id = $2, state = 'refunded'
-WHERE id = $1;
+WHERE id = $1
+  AND amount = (SELECT SUM(f.amount) FROM ride_refunds AS f WHERE f.ride_id = rides.id AND f.state = 'made');
 
 -- name: set_role   ($1 email, $2 role)
 UPDATE users SET role = $2 WHERE email = $1 AND role <> $2;
@@ -134,6 +161,9 @@ SET state = $2
 WHERE id = $1;
 
 -- name: show_ride_for_refund   ($1 ride)
-SELECT user_id, state, stripe_charge_id, amount, currency
+-- The last column: what is refunded, or may be.
+SELECT state, stripe_charge_id, amount, currency, (
+           SELECT CAST(COALESCE(SUM(f.amount), 0) AS bigint) FROM ride_refunds AS f WHERE f.ride_id = rides.id AND f.state <> 'not_made'
+       )
 FROM rides
 WHERE id = $1;
