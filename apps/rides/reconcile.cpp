@@ -3,6 +3,7 @@
 #include <pawl/tx.hpp>
 
 #include "apps/rides/book_ride.hpp"
+#include "apps/rides/trips.hpp"
 #include "rides/statements.hpp"
 
 #include <boost/json/array.hpp>
@@ -27,7 +28,8 @@ namespace rides {
 
 namespace {
 
-struct RideCharge {
+// Of a ride or a trip.
+struct RecordedCharge {
     std::int64_t id{};
     std::int64_t amount{};
     std::string currency;
@@ -36,6 +38,15 @@ struct ChargedRide {
     std::int64_t id{};
     std::string charge;
     std::int64_t amount{};
+    std::string currency;
+};
+struct ChargedTrip {
+    std::int64_t id{};
+    std::optional<std::string> share_charge;
+    std::int64_t share{};
+    std::optional<std::string> hold;
+    std::optional<std::string> rest_charge;
+    std::int64_t rest{};
     std::string currency;
 };
 struct ChargeKey {
@@ -51,6 +62,7 @@ struct Line {
     std::string currency;
     std::optional<std::string> created;
     std::optional<std::int64_t> ride;
+    std::optional<std::int64_t> trip;
     std::optional<std::int64_t> key_id;
     std::optional<std::string> key_status;
     std::string description;
@@ -75,7 +87,8 @@ public:
 
     void run() {
         take_theirs();
-        take_ours();
+        take_rides();
+        take_trips();
     }
     void print(std::ostream& out) const;
     bool all_matched() const {
@@ -86,7 +99,9 @@ public:
 
 private:
     void take_theirs();
-    void take_ours();
+    void take_rides();
+    void take_trips();
+    void take(const Line& ours);
     Line line_of(const BookedCharge& charge);
     std::int64_t count(std::string_view status) const {
         return std::count_if(lines_.begin(), lines_.end(), [&](const Line& line) {
@@ -109,6 +124,13 @@ private:
     std::set<std::string> seen_;  // The provider's charges.
 };
 
+// The client's key in the description of a charge of ours; empty: it is another's.
+std::string key_in(const std::string& description) {
+    for (const auto ours : {charge_description, trip_description})
+        if (description.starts_with(ours)) return description.substr(ours.size());
+    return {};
+}
+
 std::int64_t seconds_of(pawl::TimePoint at) {
     return std::chrono::ceil<std::chrono::seconds>(at.time_since_epoch()).count();
 }
@@ -121,20 +143,23 @@ Line Reconciliation::line_of(const BookedCharge& charge) {
         .currency = charge.currency,
         .created = time_text(pawl::TimePoint{std::chrono::seconds{charge.created}}),
         .ride = {},
+        .trip = {},
         .key_id = {},
         .key_status = {},
         .description = charge.description};
-    const auto rides = read<RideCharge>(sql::find_ride_of_charge, charge.id);
-    if (!rides.empty()) {
-        const auto& ride = rides.front();
-        const bool same = ride.amount == charge.amount && ride.currency == charge.currency;
+    const auto compare = [&](const RecordedCharge& ours, std::optional<std::int64_t>& id) {
+        const bool same = ours.amount == charge.amount && ours.currency == charge.currency;
         line.status = same ? "matched" : "differs";
-        line.ride = ride.id;
-        return line;
-    }
+        id = ours.id;
+    };
+    for (const auto& ride : read<RecordedCharge>(sql::find_ride_of_charge, charge.id))
+        compare(ride, line.ride);
+    for (const auto& trip : read<RecordedCharge>(sql::find_trip_of_charge, charge.id))
+        compare(trip, line.trip);
+    if (line.ride || line.trip) return line;
     // The record of the charge is missing, but its request may be here.
-    if (!charge.description.starts_with(charge_description)) return line;
-    const auto key = charge.description.substr(charge_description.size());
+    const auto key = key_in(charge.description);
+    if (key.empty()) return line;
     for (const auto& of : read<ChargeKey>(sql::find_key_of_charge, charge.customer, key)) {
         line.key_id = of.id;
         line.key_status = of.status;
@@ -156,8 +181,29 @@ void Reconciliation::take_theirs() {
 }
 
 // A ride at the end of the period may have a later charge: an unlisted charge is queried.
-void Reconciliation::take_ours() {
-    constexpr int page_size = 1'000;
+void Reconciliation::take(const Line& ours) {
+    if (!seen_.insert(ours.charge).second) return;
+    const auto theirs = stripe_.find_charge(ours.charge);
+    lines_.push_back(theirs ? line_of(*theirs) : ours);
+}
+
+constexpr int page_size = 1'000;
+
+Line only_ours(std::string charge, std::int64_t amount, std::string currency) {
+    return {
+        .status = "only-ours",
+        .charge = std::move(charge),
+        .amount = amount,
+        .currency = std::move(currency),
+        .created = {},
+        .ride = {},
+        .trip = {},
+        .key_id = {},
+        .key_status = {},
+        .description = {}};
+}
+
+void Reconciliation::take_rides() {
     std::int64_t above = 0;
     while (true) {
         const auto page = read<ChargedRide>(
@@ -165,22 +211,31 @@ void Reconciliation::take_ours() {
         );
         for (const auto& ride : page) {
             above = ride.id;
-            if (seen_.contains(ride.charge)) continue;
-            if (const auto theirs = stripe_.find_charge(ride.charge)) {
-                lines_.push_back(line_of(*theirs));
-                continue;
-            }
-            lines_.push_back(
-                {.status = "only-ours",
-                 .charge = ride.charge,
-                 .amount = ride.amount,
-                 .currency = ride.currency,
-                 .created = {},
-                 .ride = ride.id,
-                 .key_id = {},
-                 .key_status = {},
-                 .description = {}}
-            );
+            auto line = only_ours(ride.charge, ride.amount, ride.currency);
+            line.ride = ride.id;
+            take(line);
+        }
+        if (std::ssize(page) < page_size) return;
+    }
+}
+
+void Reconciliation::take_trips() {
+    std::int64_t above = 0;
+    while (true) {
+        const auto page = read<ChargedTrip>(
+            sql::list_charged_trips, options_.since, options_.until, above, page_size
+        );
+        for (const auto& trip : page) {
+            above = trip.id;
+            const auto take_one = [&](const std::optional<std::string>& id, std::int64_t amount) {
+                if (!id) return;
+                auto line = only_ours(*id, amount, trip.currency);
+                line.trip = trip.id;
+                take(line);
+            };
+            take_one(trip.share_charge, trip.share);
+            take_one(trip.hold, trip.rest);
+            take_one(trip.rest_charge, trip.rest);
         }
         if (std::ssize(page) < page_size) return;
     }
@@ -197,6 +252,7 @@ boost::json::object json_of(const Line& line) {
         {"currency", line.currency},
         {"created", or_null(line.created)},
         {"ride", or_null(line.ride)},
+        {"trip", or_null(line.trip)},
         {"key_id", or_null(line.key_id)},
         {"key_status", or_null(line.key_status)},
         {"description", line.description}};
@@ -213,6 +269,7 @@ std::vector<std::string> cells_of(const Line& line) {
         line.currency,
         line.created.value_or("-"),
         number(line.ride),
+        number(line.trip),
         number(line.key_id),
         line.key_status.value_or("-"),
         line.description};
@@ -248,6 +305,7 @@ void Reconciliation::print(std::ostream& out) const {
          "CURRENCY",
          "CREATED",
          "RIDE",
+         "TRIP",
          "KEY ID",
          "KEY STATUS",
          "DESCRIPTION"}};

@@ -23,12 +23,13 @@ namespace {
 using pawl::testing::AskedBy, pawl::testing::Cut, pawl::testing::CutRun,
     pawl::testing::TestDatabase;
 
-const pawl::Principal jane{"rides", "jane@example.com"};
 constexpr pawl::Statement<2> set_refund_of_older_server{
     "set_refund", "UPDATE rides SET stripe_refund_id = $2, state = 'refunded' WHERE id = $1", {}};
 
 class RefundRideTest : public ::testing::Test, protected TestProvider {
 protected:
+    inline static const pawl::Principal jane{"rides", "jane@example.com"};
+
     RefundRideTest() { book(database); }
 
     // Ride 1 of Jane, for 2000, charged at the stand-in.

@@ -4,11 +4,14 @@
 #include <pawl/log.hpp>
 
 #include "apps/rides/book_ride.hpp"
+#include "apps/rides/book_trip.hpp"
 #include "apps/rides/pages/pages.hpp"
+#include "apps/rides/pick_up_trip.hpp"
 #include "apps/rides/receipt.hpp"
 #include "apps/rides/refund_ride.hpp"
 #include "apps/rides/riders.hpp"
 #include "apps/rides/small_requests.hpp"
+#include "apps/rides/trips.hpp"
 #include "rides/migrations.hpp"
 #include "rides/statements.hpp"
 
@@ -110,8 +113,11 @@ Application::Application(const ServeOptions& options, pawl::Database::As as)
     else
         service_->add(BookRide{stripe_, source_of(options)});
     service_->add(RefundRide{stripe_});
+    service_->add(BookTrip{stripe_, source_of(options)});
+    service_->add(PickUpTrip{stripe_});
     service_->add(CancelRide{});
     service_->add(PutUser{});
+    service_->add(PayBackWorker{stripe_});
     service_->add(PointsWorker{});
     service_->add(ReceiptWorker{options.smtp_url});
 }
@@ -191,7 +197,7 @@ pawl::HttpOptions http_options(
     return http;
 }
 
-void add_routes(pawl::HttpServer& server) {
+void add_routes(pawl::HttpServer& server, const ServeOptions& options) {
     server.post<BookRide>("/rides");
     server.get("/rides", ListRides{});
     server.get("/rides/{id}", ShowRide{});
@@ -199,6 +205,11 @@ void add_routes(pawl::HttpServer& server) {
     server.del<CancelRide>("/rides/{id}");
     server.post<RefundRide>("/rides/{id}/refund");
     server.put<PutUser>("/users/{email}");
+    server.get("/trips/{id}", ShowTrip{});
+    // The payments of a trip are made again under their keys.
+    if (options.charge_once) return;
+    server.post<BookTrip>("/trips");
+    server.post<PickUpTrip>("/trips/{id}/pick-up");
 }
 
 }  // namespace
@@ -209,7 +220,7 @@ std::string openapi() {
     options.database = "sqlite::memory:";
     Application application{options, pawl::Database::As::server};
     pawl::HttpServer server{application.service(), http_options(options, Riders{}, nullptr)};
-    add_routes(server);
+    add_routes(server, options);
     return server.openapi("Rocket Rides", "1");
 }
 
@@ -234,7 +245,7 @@ int serve(const ServeOptions& options) {
     const bool has_pages = !options.site.empty() || is_loopback(options.listen);
     pawl::HttpServer server{
         application.service(), http_options(options, riders, has_pages ? &pages : nullptr)};
-    add_routes(server);
+    add_routes(server, options);
     if (has_pages) pages.add_to(server);
     std::fprintf(stderr, "rides: listening on port %u\n", static_cast<unsigned>(server.port()));
     return pawl::run_until_signal(application.service(), server);

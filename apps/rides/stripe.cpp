@@ -284,4 +284,42 @@ pawl::Outcome<Refund, RefundRefused> Stripe::refund(
     );
 }
 
+pawl::Outcome<Charge, Declined> Stripe::authorise(pawl::KeyedCall& call, const ChargeOrder& order) {
+    auto form = charge_form(order);
+    add(form, "capture", "false");
+    return card_outcome<Charge>(client_.perform(call, post_of("/v1/charges", std::move(form))));
+}
+
+pawl::Outcome<Charge, CaptureRefused> Stripe::capture(
+    pawl::KeyedCall& call, const CaptureOrder& order
+) {
+    std::string form;
+    add(form, "amount", std::to_string(order.amount));
+    const auto id = boost::urls::encode(order.charge, boost::urls::unreserved_chars);
+    return outcome_of<Charge, CaptureRefused>(
+        client_.perform(call, post_of("/v1/charges/" + id + "/capture", std::move(form))),
+        [](int status, const StripeError& error) {
+            // It has expired, or was voided elsewhere: nothing is captured, and nothing is held.
+            // One that was captured elsewhere is for a person.
+            return status == 400 && (error.code == "charge_expired_for_capture" ||
+                                     error.code == "charge_already_refunded");
+        }
+    );
+}
+
+pawl::Outcome<Refund, RefundRefused> Stripe::pay_back(pawl::Call& call, const std::string& charge) {
+    std::string form;
+    add(form, "charge", charge);
+    return outcome_of<Refund, RefundRefused>(
+        client_.perform(
+            call,
+            post_of("/v1/refunds", std::move(form)),
+            pawl::entity_key("charge", charge, "pay-back")
+        ),
+        [](int status, const StripeError& error) {
+            return status == 400 && error.code == "charge_already_refunded";
+        }
+    );
+}
+
 }  // namespace rides

@@ -49,6 +49,16 @@ struct RefundOrder {
     std::int64_t amount{};
 };
 
+// An authorised charge is captured, or it has been voided or has expired.
+struct CaptureOrder {
+    std::string charge;
+    std::int64_t amount{};
+};
+struct CaptureRefused {
+    std::string code;  // "charge_expired_for_capture"
+    std::string message;
+};
+
 // A charge as Stripe stores it.
 struct BookedCharge {
     std::string id;
@@ -96,6 +106,13 @@ public:
     // never sent again.
     pawl::Outcome<Charge, Declined> charge_once(pawl::Call& call, const ChargeOrder& order);
     pawl::Outcome<Refund, RefundRefused> refund(pawl::KeyedCall& call, const RefundOrder& order);
+
+    // Holds the amount on the card, to be captured within the card's time (7 days for most).
+    pawl::Outcome<Charge, Declined> authorise(pawl::KeyedCall& call, const ChargeOrder& order);
+    pawl::Outcome<Charge, CaptureRefused> capture(pawl::KeyedCall& call, const CaptureOrder& order);
+    // Voids an authorised charge, and refunds all that is left of a captured one. Its key is made
+    // from the charge; a repeat after Stripe has forgotten the key is refused, and does no harm.
+    pawl::Outcome<Refund, RefundRefused> pay_back(pawl::Call& call, const std::string& charge);
 
     // For `reconcile`, outside any request. Throw std::runtime_error with the provider's message.
     ChargePage list_charges(const ChargeQuery& query);

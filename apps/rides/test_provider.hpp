@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pawl/client.hpp>
+
 #include "apps/rides/stripe.hpp"
 #include "apps/standins/provider.hpp"
 
@@ -10,6 +12,7 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace rides {
 
@@ -24,6 +27,13 @@ public:
     }
     TestProvider(const TestProvider&) = delete;
     TestProvider& operator=(const TestProvider&) = delete;
+
+    // JSON, see provider.hpp: R"({"decline": true})".
+    void set_faults(std::string faults) {
+        (void
+        )tester_.send_once({.method = "POST", .target = "/_test/faults", .body = std::move(faults)}
+        );
+    }
 
     // One JSON object per line.
     std::string ledger() const {
@@ -47,6 +57,9 @@ public:
          .mails = folder_ + "/mails",
          .ledger_sync = false}};
     Stripe stripe{{"http://127.0.0.1:" + std::to_string(provider.http_port()), "sk_test"}, 16};
+
+private:
+    pawl::Client tester_{{.url = "http://127.0.0.1:" + std::to_string(provider.http_port())}};
 };
 
 }  // namespace rides

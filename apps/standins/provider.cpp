@@ -132,6 +132,9 @@ void Provider::Impl::serve_test(const Request& request, Responder respond) {
     flag("decline", faults.decline);
     if (const auto* delay = object.if_contains("delay_ms"); delay != nullptr && delay->is_int64())
         faults.delay = std::chrono::milliseconds{delay->get_int64()};
+    if (const auto* life = object.if_contains("hold_lifetime_ms");
+        life != nullptr && life->is_int64())
+        faults.hold_lifetime = std::chrono::milliseconds{life->get_int64()};
     respond({.body = "{}"});
 }
 

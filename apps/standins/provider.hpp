@@ -26,9 +26,10 @@ struct ProviderOptions {
     std::optional<std::string> problem() const;
 };
 
-// A stand-in for Stripe: /v1/customers, /v1/charges (also as a list) and /v1/refunds with its
-// forms, errors and idempotency rules, a ledger of its own, and faults on demand; it also receives
-// the mails. A separate process, so that it survives the server's death.
+// A stand-in for Stripe: /v1/customers, /v1/charges (also as a list, and with capture=false),
+// /v1/charges/{id}/capture and /v1/refunds with its forms, errors and idempotency rules, a ledger
+// of its own, and faults on demand; it also receives the mails. A separate process, so that it
+// survives the server's death.
 //
 // The first customer of declined@example.com is cus_declined. Any customer can be charged, also one
 // that was not made here. Faults by the customer's name: cus_declined*, cus_slow* (300 ms after
@@ -36,9 +37,10 @@ struct ProviderOptions {
 // the repeat is answered), cus_500* (answers 500 and remembers it), cus_charged500* (the same, and
 // booked), cus_503once* (the first time 503, nothing booked), cus_503* (always), cus_429once*,
 // cus_429* (always), cus_forgets* (its keys are forgotten at once: a repeat books again), cus_late*
-// (booked 500 ms late).
+// (booked 500 ms late), cus_holdonly* (a charge is declined, an authorisation is not).
 //
-// For tests on the same port: POST /_test/faults (JSON: down, decline, delay_ms), GET
+// For tests on the same port: POST /_test/faults (JSON: down, decline, delay_ms, and
+// hold_lifetime_ms: after it an authorisation has expired, as by default after 7 days), GET
 // /_test/ledger.
 class Provider {
 public:

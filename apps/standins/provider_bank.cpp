@@ -20,13 +20,6 @@ namespace json = boost::json;
 
 namespace {
 
-std::optional<std::int64_t> number(const std::string& text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
-
 std::string fingerprint(const BankRequest& request) {
     std::string text = request.path;
     for (const auto& [name, value] : request.form)
@@ -42,48 +35,8 @@ std::string id_of(const char* prefix, std::uint64_t n) {
     return text.data();
 }
 
-constexpr std::string_view wrong = "invalid_request_error";
-
-BankAnswer missing(std::string_view param) {
-    const auto message = "Missing required param: " + std::string{param} + ".";
-    return stripe_error(
-        {.status = 400,
-         .type = wrong,
-         .code = "parameter_missing",
-         .message = message,
-         .param = param}
-    );
-}
-
-BankAnswer no_whole_number(std::string_view param, const std::string& value) {
-    const auto message = "Invalid integer: " + value;
-    return stripe_error(
-        {.status = 400,
-         .type = wrong,
-         .code = "parameter_invalid_integer",
-         .message = message,
-         .param = param}
-    );
-}
-
-BankAnswer no_such(std::string_view kind, std::string_view id, std::string_view param) {
-    const auto message = "No such " + std::string{kind} + ": '" + std::string{id} + "'";
-    return stripe_error(
-        {.status = 404,
-         .type = wrong,
-         .code = "resource_missing",
-         .message = message,
-         .param = param}
-    );
-}
-
-BankAnswer no_such_url(std::string_view method, const std::string& path) {
-    const auto message = "Unrecognized request URL (" + std::string{method} + ": " + path + ").";
-    return stripe_error({.status = 404, .type = wrong, .message = message});
-}
-
-BankAnswer broken() {
-    return stripe_error({.status = 500, .type = "api_error", .message = "Something went wrong."});
+bool is_hold(const BankRequest& request) {
+    return bank_field(request, "capture") == "false";
 }
 
 }  // namespace
@@ -93,28 +46,15 @@ std::string bank_field(const BankRequest& request, const char* name) {
     return at == request.form.end() ? std::string{} : at->second;
 }
 
-std::int64_t bank_seconds(pawl::TimePoint now) {
-    return std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
+std::optional<std::int64_t> bank_number(const std::string& text) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
 }
 
-BankAnswer stripe_error(const StripeProblem& problem) {
-    json::object error{{"type", problem.type}, {"message", problem.message}};
-    const auto add = [&error](const char* name, std::string_view text) {
-        if (!text.empty()) error[name] = text;
-    };
-    add("code", problem.code);
-    add("param", problem.param);
-    add("charge", problem.charge);
-    add("decline_code", problem.decline_code);
-    if (!problem.code.empty()) {
-        std::string page{problem.code};
-        std::replace(page.begin(), page.end(), '_', '-');
-        error["doc_url"] = "https://stripe.com/docs/error-codes/" + page;
-    }
-    return {
-        .status = problem.status,
-        .body = json::serialize(json::object{{"error", error}}),
-        .key = {}};
+std::int64_t bank_seconds(pawl::TimePoint now) {
+    return std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
 }
 
 Bank::Bank(const File& file, std::chrono::seconds forget_keys_after)
@@ -138,22 +78,15 @@ void Bank::load_line(const std::string& line) {
     };
     ++next_;
     const auto kind = text("kind");
-    if (kind == "charge" || kind == "customer" || kind == "refund") {
-        Booked booked{
-            kind,
-            text("id"),
-            text("object"),
-            entry.at("amount").to_number<std::int64_t>(),
-            text("charge")};
-        if (kind == "refund") {
-            ++refunds_;
-            refunded_[booked.charge] += booked.amount;
-            booked_[booked.id] = std::move(booked);
-        } else if (kind == "customer") {
-            booked_[booked.id] = std::move(booked);
-        } else {
-            keep_charge(std::move(booked));
-        }
+    if (kind != "error" && kind != "decline") {
+        const auto* amount = entry.if_contains("amount");
+        keep(
+            {kind,
+             text("id"),
+             text("object"),
+             amount != nullptr ? amount->to_number<std::int64_t>() : 0,
+             text("charge")}
+        );
     }
     const auto key = text("key");
     if (key.empty() || entry.if_contains("forgotten") != nullptr) return;
@@ -236,58 +169,46 @@ std::optional<BankAnswer> Bank::known_answer(
 Bank::Outcome Bank::decide(const BankRequest& request, const Faults& faults, pawl::TimePoint now) {
     if (request.path == "/v1/customers") return customer(request, now);
     if (request.path == "/v1/charges") return charge(request, faults, now);
-    if (request.path == "/v1/refunds") return refund(request, now);
+    if (request.path == "/v1/refunds") return refund(request, faults, now);
+    if (request.path.starts_with("/v1/charges/") && request.path.ends_with("/capture"))
+        return capture(request, faults, now);
     return {no_such_url("POST", request.path), false, {}};
 }
 
 Bank::Outcome Bank::charge(const BankRequest& request, const Faults& faults, pawl::TimePoint now) {
-    const auto amount = number(bank_field(request, "amount"));
+    const auto amount = bank_number(bank_field(request, "amount"));
     const auto customer = bank_field(request, "customer");
-    if (bank_field(request, "amount").empty()) return {missing("amount"), false, {}};
+    if (bank_field(request, "amount").empty()) return {missing_parameter("amount"), false, {}};
     if (!amount) return {no_whole_number("amount", bank_field(request, "amount")), false, {}};
     if (*amount < 50)
         return {
             stripe_error(
                 {.status = 400,
-                 .type = wrong,
+                 .type = wrong_request,
                  .code = "amount_too_small",
                  .message = "Amount must be at least 50 cents.",
                  .param = "amount"}
             ),
             false,
             {}};
-    if (bank_field(request, "currency").size() != 3) return {missing("currency"), false, {}};
-    if (customer.empty()) return {missing("customer"), false, {}};
-    const int tries = ++tries_[request.account + "\n" + request.key];
-    auto is = [&](std::string_view name) { return customer.starts_with(name); };
-    if (is("cus_503once") ? tries == 1 : is("cus_503"))
-        return {
-            stripe_error({.status = 503, .type = "api_error", .message = "Try again."}), false, {}};
-    if (is("cus_429once") ? tries == 1 : is("cus_429"))
-        return {
-            stripe_error(
-                {.status = 429,
-                 .type = wrong,
-                 .code = "rate_limit",
-                 .message = "Request rate limit exceeded."}
-            ),
-            false,
-            {}};
+    if (bank_field(request, "currency").size() != 3)
+        return {missing_parameter("currency"), false, {}};
+    if (customer.empty()) return {missing_parameter("customer"), false, {}};
+    const int tries = try_of(request);
+    if (auto passing = fault_before(customer, tries)) return std::move(*passing);
     if (auto refused = fault_of(request, faults)) return std::move(*refused);
     Outcome outcome;
     outcome.booked = book_charge(request, now);
     outcome.answer.body = outcome.booked->body;
-    if (is("cus_charged500")) outcome.answer = broken();
-    outcome.remember = !is("cus_forgets");
-    if (is("cus_slow")) outcome.answer.delay = std::chrono::milliseconds{300};
-    outcome.answer.never = is("cus_timeout") || (is("cus_once") && tries == 1);
+    spoil(outcome, customer, tries);
     return outcome;
 }
 
 // Faults that are remembered although no charge is booked.
 std::optional<Bank::Outcome> Bank::fault_of(const BankRequest& request, const Faults& faults) {
     const auto customer = bank_field(request, "customer");
-    if (faults.decline || customer.starts_with("cus_declined"))
+    const bool only_holds = customer.starts_with("cus_holdonly") && !is_hold(request);
+    if (faults.decline || customer.starts_with("cus_declined") || only_holds)
         return Outcome{
             stripe_error(
                 {.status = 402,
@@ -304,13 +225,20 @@ std::optional<Bank::Outcome> Bank::fault_of(const BankRequest& request, const Fa
 }
 
 Bank::Booked Bank::book_charge(const BankRequest& request, pawl::TimePoint now) {
-    Booked booked{"charge", id_of("ch_", next_++), {}, *number(bank_field(request, "amount")), {}};
+    const bool hold = is_hold(request);
+    Booked booked{
+        hold ? "hold" : "charge",
+        id_of("ch_", next_++),
+        {},
+        *bank_number(bank_field(request, "amount")),
+        {}};
     booked.body = json::serialize(json::object{
         {"id", booked.id},
         {"object", "charge"},
         {"amount", booked.amount},
+        {"amount_captured", hold ? 0 : booked.amount},
         {"amount_refunded", 0},
-        {"captured", true},
+        {"captured", !hold},
         {"created", bank_seconds(now)},
         {"currency", bank_field(request, "currency")},
         {"customer", bank_field(request, "customer")},
@@ -319,50 +247,62 @@ Bank::Booked Bank::book_charge(const BankRequest& request, pawl::TimePoint now) 
         {"paid", true},
         {"refunded", false},
         {"status", "succeeded"}});
-    keep_charge(booked);
+    keep(booked);
     return booked;
 }
 
+// A line of the ledger, when it is written or read.
+void Bank::keep(Booked booked) {
+    if (booked.kind == "capture" || booked.kind == "void" || booked.kind == "expired")
+        return keep_end_of_hold(std::move(booked));
+    if (booked.kind == "charge" || booked.kind == "hold") return keep_charge(std::move(booked));
+    if (booked.kind == "refund") {
+        ++refunds_;
+        refunded_[booked.charge] += booked.amount;
+    }
+    booked_[booked.id] = std::move(booked);
+}
+
 void Bank::keep_charge(Booked charge) {
-    ++charges_;
+    if (charge.kind == "hold")
+        holds_[charge.id] = {};
+    else
+        ++charges_;
+    charge.kind = "charge";
     charge.position = charge_ids_.size();
     charge_ids_.push_back(charge.id);
     booked_[charge.id] = std::move(charge);
 }
 
-Bank::Outcome Bank::refund(const BankRequest& request, pawl::TimePoint now) {
+Bank::Outcome Bank::refund(const BankRequest& request, const Faults& faults, pawl::TimePoint now) {
     const auto of = bank_field(request, "charge");
     const auto given = bank_field(request, "amount");
-    if (of.empty()) return {missing("charge"), false, {}};
+    if (of.empty()) return {missing_parameter("charge"), false, {}};
     const auto charged = booked_.find(of);
     if (charged == booked_.end() || charged->second.kind != "charge")
         return {no_such("charge", of, "charge"), false, {}};
-    const auto left = charged->second.amount - refunded_[of];
-    if (left == 0) {
-        const auto message = "Charge " + of + " has already been refunded.";
-        return {
-            stripe_error(
-                {.status = 400,
-                 .type = wrong,
-                 .code = "charge_already_refunded",
-                 .message = message}
-            ),
-            true,
-            {}};
-    }
-    const auto amount = given.empty() ? left : number(given).value_or(0);
+    const StripeProblem refunded{
+        .status = 400,
+        .type = wrong_request,
+        .code = "charge_already_refunded",
+        .message = "The charge has already been refunded."};
+    if (auto over = expired(charged->second, refunded, faults, now)) return std::move(*over);
+    const auto left = left_of(charged->second);
+    if (left == 0) return {stripe_error(refunded), true, {}};
+    const auto amount = given.empty() ? left : bank_number(given).value_or(0);
     if (amount < 1) return {no_whole_number("amount", given), false, {}};
-    if (amount > left)
+    const bool is_void = is_open_hold(of);
+    if (amount > left || (is_void && amount != left))
         return {
             stripe_error(
                 {.status = 400,
-                 .type = wrong,
+                 .type = wrong_request,
                  .message = "Refund amount is greater than unrefunded amount on charge.",
                  .param = "amount"}
             ),
             true,
             {}};
-    Booked booked{"refund", id_of("re_", next_++), {}, amount, of};
+    Booked booked{is_void ? "void" : "refund", id_of("re_", next_++), {}, amount, of};
     booked.body = json::serialize(json::object{
         {"id", booked.id},
         {"object", "refund"},
@@ -370,9 +310,8 @@ Bank::Outcome Bank::refund(const BankRequest& request, pawl::TimePoint now) {
         {"charge", of},
         {"created", bank_seconds(now)},
         {"status", "succeeded"}});
-    refunded_[of] += amount;
-    booked_[booked.id] = booked;
-    ++refunds_;
+    if (is_void) return end_hold(std::move(booked), charged->second, try_of(request));
+    keep(booked);
     Outcome outcome;
     outcome.answer.body = booked.body;
     outcome.booked = std::move(booked);
@@ -421,10 +360,11 @@ BankAnswer Bank::find(const std::string& path) const {
 
 json_object Bank::as_it_is(const Booked& booked) const {
     auto object = json::parse(booked.body).as_object();
-    if (const auto back = refunded_.find(booked.id); back != refunded_.end()) {
-        object["amount_refunded"] = back->second;
-        object["refunded"] = back->second == booked.amount;
-    }
+    if (booked.kind != "charge") return object;
+    const auto back = refunded_.find(booked.id);
+    object["amount_refunded"] = back == refunded_.end() ? 0 : back->second;
+    if (holds_.contains(booked.id)) show_hold(booked, object);
+    object["refunded"] = left_of(booked) == 0;
     return object;
 }
 
@@ -442,11 +382,11 @@ BankAnswer Bank::list_charges(const std::map<std::string, std::string>& query) c
             continue;
         }
         const auto of = numbers.find(name);
-        const auto given = number(value);
+        const auto given = bank_number(value);
         if (of == numbers.end())
             return stripe_error(
                 {.status = 400,
-                 .type = wrong,
+                 .type = wrong_request,
                  .code = "parameter_unknown",
                  .message = "Received unknown parameter: " + name,
                  .param = name}

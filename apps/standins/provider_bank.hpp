@@ -3,6 +3,7 @@
 #include <pawl/detail/session.hpp>
 
 #include "apps/standins/provider_ledger.hpp"
+#include "apps/standins/provider_problems.hpp"
 
 #include <boost/json/object.hpp>
 
@@ -27,39 +28,20 @@ struct Faults {
     bool decline{};
     std::string_view decline_code{"generic_decline"};
     std::chrono::milliseconds delay{0};
+    std::chrono::milliseconds hold_lifetime{std::chrono::hours{7 * 24}};  // As for Stripe's cards.
 };
 
 struct BankRequest {
-    std::string path;     // "/v1/charges"
+    std::string path;     // "/v1/charges", "/v1/charges/ch_1/capture"
     std::string account;  // The API key: equal keys of two accounts are different keys.
     std::string key;      // Idempotency-Key; may be empty.
     std::string id;       // Request-Id: differs between a request and its repeats.
     std::map<std::string, std::string> form;
 };
 
-struct BankAnswer {
-    int status{200};
-    std::string body;
-    std::string key;
-    bool replayed{};
-    std::string original{};  // For a replay: the Request-Id of the first.
-    std::chrono::milliseconds delay{0};
-    bool never{};  // Never answered.
-};
-
-// An error in Stripe's form (its API reference, "Errors"); empty members are left out.
-struct StripeProblem {
-    int status{};
-    std::string_view type;
-    std::string_view code{};
-    std::string_view message;
-    std::string_view param{};   // The wrong parameter of the request.
-    std::string_view charge{};  // card_error: the charge that failed.
-    std::string_view decline_code{};
-};
-BankAnswer stripe_error(const StripeProblem& problem);
 std::string bank_field(const BankRequest& request, const char* name);  // Empty if it is missing.
-std::int64_t bank_seconds(pawl::TimePoint now);                        // Since 1970.
+std::optional<std::int64_t> bank_number(const std::string& text);
+std::int64_t bank_seconds(pawl::TimePoint now);  // Since 1970.
 
 // The customers, the charges, the refunds and the remembered answers, in the ledger and in memory.
 // Thread-safe.
@@ -88,12 +70,19 @@ public:
 
 private:
     struct Booked {
-        std::string kind;  // "charge", "customer" or "refund"
+        // "charge", "customer" or "refund". Only in the ledger: "hold", an authorised charge that
+        // is not captured; and its end, "capture", "void" or "expired".
+        std::string kind;
         std::string id;
         std::string body;
         std::int64_t amount{};
-        std::string charge;      // For a refund.
+        std::string charge;      // For a refund, and the end of a hold.
         std::size_t position{};  // For a charge: its index in charge_ids_.
+    };
+    enum class HoldState { open, captured, voided, expired };
+    struct Hold {
+        HoldState state{HoldState::open};
+        std::int64_t captured{};  // The amount.
     };
     struct Remembered {
         std::string fingerprint;
@@ -116,8 +105,28 @@ private:
     std::string customer_id(const std::string& email);
     Outcome charge(const BankRequest& request, const Faults& faults, pawl::TimePoint now);
     std::optional<Outcome> fault_of(const BankRequest& request, const Faults& faults);
-    Outcome refund(const BankRequest& request, pawl::TimePoint now);
+    int try_of(const BankRequest& request) {
+        return ++tries_[request.account + "\n" + request.key];
+    }
+    // Faults by the customer's name that book nothing and are not remembered; and those after it.
+    static std::optional<Outcome> fault_before(std::string_view customer, int tries);
+    static void spoil(Outcome& booked, std::string_view customer, int tries);
+    // provider_holds.cpp
+    Outcome capture(const BankRequest& request, const Faults& faults, pawl::TimePoint now);
+    Outcome end_hold(Booked end, const Booked& charge, int tries);
+    std::optional<Outcome> expired(
+        const Booked& charge,
+        const StripeProblem& problem,
+        const Faults& faults,
+        pawl::TimePoint now
+    );
+    void keep_end_of_hold(Booked end);
+    void show_hold(const Booked& charge, json_object& object) const;
+    std::int64_t left_of(const Booked& charge) const;  // What can be refunded.
+    bool is_open_hold(const std::string& charge) const;
+    Outcome refund(const BankRequest& request, const Faults& faults, pawl::TimePoint now);
     Booked book_charge(const BankRequest& request, pawl::TimePoint now);
+    void keep(Booked booked);
     void keep_charge(Booked charge);
     json_object as_it_is(const Booked& booked) const;
     std::optional<BankAnswer> known_answer(
@@ -132,6 +141,7 @@ private:
     std::unordered_map<std::string, Booked> booked_;
     std::vector<std::string> charge_ids_;                     // In booking order.
     std::unordered_map<std::string, std::int64_t> refunded_;  // By charge.
+    std::unordered_map<std::string, Hold> holds_;             // By charge.
     std::unordered_map<std::string, int> tries_;  // By account and key, for one-time faults.
     std::uint64_t next_;
     std::int64_t charges_{0};

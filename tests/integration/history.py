@@ -29,9 +29,10 @@ class History:
         self.lock = threading.Lock()
 
     def began(self, token, key, method, path, body, hung_up=False):
-        """Returns the call, for ended(). A key belongs to the account; a refund's key belongs to the tenant."""
+        """Returns the call, for ended(). A key belongs to the account; that of a refund or a pick-up belongs to the tenant."""
         refund = path.endswith('/refund')
-        call = {'event': 'call', 'client': threading.current_thread().name, 'scope': 'tenant' if refund else ACCOUNTS.get(token, token),
+        of_tenant = refund or path.endswith('/pick-up')
+        call = {'event': 'call', 'client': threading.current_thread().name, 'scope': 'tenant' if of_tenant else ACCOUNTS.get(token, token),
                 'key': key, 'request': digest(method, path, canonical(body)), 'makes': 'refund' if refund else 'charge',
                 'began': time.monotonic_ns(), 'ended': None, 'status': None, 'hung_up': hung_up}
         with self.lock:
@@ -49,11 +50,12 @@ class History:
             self.events.append({'event': 'mark', 'name': name, 'at': time.monotonic_ns()})
 
     def with_effects(self, ledger):
-        """All events, including the provider's bookings from its ledger."""
+        """All events, including the provider's bookings from its ledger. A capture takes the money of its charge."""
         with self.lock:
             events = [dict(event) for event in self.events]
-        return events + [{'event': 'effect', 'kind': line['kind'], 'id': line['id'], 'key': line['key']}
-                         for line in ledger if line['kind'] in ('charge', 'refund')]
+        kinds = {'charge': 'charge', 'capture': 'charge', 'refund': 'refund'}
+        return events + [{'event': 'effect', 'kind': kinds[line['kind']], 'id': line['id'], 'key': line['key']}
+                         for line in ledger if line['kind'] in kinds]
 
 
 ACCOUNTS = {'test_renewed': 'test_jane'}   # Another token of the same account.

@@ -10,7 +10,8 @@ from world import WAIT_S, World, check, check_equal
 
 DATABASES = ('sqlite',)   # The document does not depend on the database.
 ROUTES = {('/rides', 'post'), ('/rides', 'get'), ('/rides/{id}', 'get'), ('/rides/{id}', 'delete'), ('/rides/{id}/refund', 'post'),
-          ('/bookings/{key}', 'get'), ('/users/{email}', 'put'), ('/idempotency-keys/{key}', 'get')}
+          ('/trips', 'post'), ('/trips/{id}', 'get'), ('/trips/{id}/pick-up', 'post'), ('/bookings/{key}', 'get'),
+          ('/users/{email}', 'put'), ('/idempotency-keys/{key}', 'get')}
 
 
 def document_of(settings):

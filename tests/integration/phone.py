@@ -86,6 +86,12 @@ class Phone:
             return self.send('POST', f'/rides/{ride}/refund', key=f'ride-{ride}-refund')
         return self.send('POST', f'/rides/{ride}/refund', {'amount': amount}, key=f'ride-{ride}-refund-{n}')
 
+    def book_trip(self, key, **changes):
+        return self.send('POST', '/trips', HERE_TO_THERE | changes, key=key)
+
+    def pick_up(self, trip):
+        return self.send('POST', f'/trips/{trip}/pick-up', key=f'trip-{trip}-pick-up')
+
     def cancel(self, ride):
         return self.send('DELETE', f'/rides/{ride}')
 

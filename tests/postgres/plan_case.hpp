@@ -45,6 +45,7 @@ inline constexpr auto finished = "500007";
 inline constexpr auto next = "3000000";  // Unused.
 inline constexpr auto running_job = "120003";
 inline constexpr auto ride = "150076";
+inline constexpr auto trip = "76";
 inline constexpr auto user = "77";
 }  // namespace id
 

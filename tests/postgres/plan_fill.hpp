@@ -144,6 +144,12 @@ INSERT INTO ride_refunds (ride_id, key, created_at, amount, state, stripe_refund
 SELECT 2 * i, 'ride-' || 2 * i || '-refund-1', '2026-12-31Z', 2000, 'made', 're_' || i
 FROM generate_series(1, 100000) AS i;
 
+INSERT INTO trips (created_at, idempotency_key_id, origin_lat, origin_lon, target_lat, target_lon,
+                   state, share, rest, currency, tenant, share_charge_id, hold_id, user_id)
+SELECT '2026-12-31Z', 400000 + i, 47.6, -122.3, 47.6, -122.3, 'booked', 500, 1500, 'usd', 'rides',
+       'ch_share_' || i, 'ch_hold_' || i, 1 + i % 50000
+FROM generate_series(1, 100000) AS i;
+
 INSERT INTO audit_records (action, created_at, data, origin_ip, resource_id, resource_type, user_id)
 SELECT 'created', '2026-12-31Z', '{}', '::1', i, 'ride', 1 + i % 50000
 FROM generate_series(1, 100000) AS i;

@@ -65,6 +65,29 @@ WHERE r.id = $1
   AND r.tenant = $2
   AND (r.user_id = u.id OR u.role = 'support');
 
+-- name: find_state_of_trip   ($1 trip, $2 tenant, $3 email of the caller)
+-- Returns a row only if the trip belongs to the tenant and the caller is its rider or support.
+SELECT t.state
+FROM trips AS t
+JOIN users AS u ON u.email = $3
+WHERE t.id = $1
+  AND t.tenant = $2
+  AND (t.user_id = u.id OR u.role = 'support');
+
+-- name: find_trip   ($1 trip, $2 user)
+SELECT id, created_at, origin_lat, origin_lon, target_lat, target_lon, state, share, rest, currency, share_charge_id, hold_id,
+       rest_charge_id
+FROM trips
+WHERE id = $1
+  AND user_id = $2;
+
+-- name: find_trip_of_charge   ($1 charge)
+SELECT id, CASE WHEN share_charge_id = $1 THEN share ELSE rest END, currency
+FROM trips
+WHERE share_charge_id = $1
+   OR hold_id = $1
+   OR rest_charge_id = $1;
+
 -- name: find_user   ($1 email)
 SELECT id, stripe_customer_id
 FROM users
@@ -86,6 +109,13 @@ VALUES ($1, $2, $3, $4, 'ordered');
 INSERT INTO rides (created_at, idempotency_key_id, origin_lat, origin_lon, target_lat, target_lon, state, amount,
                    currency, tenant, user_id)
 VALUES ($1, $2, $3, $4, $5, $6, 'booking', $7, $8, $9, $10)
+RETURNING id;
+
+-- name: insert_trip   ($1 now, $2 key id, $3 origin lat, $4 origin lon, $5 target lat, $6 target lon, $7 share, $8 rest, $9 currency,
+--   $10 tenant, $11 user)
+INSERT INTO trips (created_at, idempotency_key_id, origin_lat, origin_lon, target_lat, target_lon, state, share, rest, currency,
+                   tenant, user_id)
+VALUES ($1, $2, $3, $4, $5, $6, 'booking', $7, $8, $9, $10, $11)
 RETURNING id;
 
 -- name: insert_user   ($1 email, $2 stripe customer or NULL)
@@ -115,6 +145,16 @@ FROM rides
 WHERE created_at >= $1
   AND created_at < $2
   AND stripe_charge_id IS NOT NULL
+  AND id > $3
+ORDER BY id
+LIMIT $4;
+
+-- name: list_charged_trips   ($1 since, $2 until, $3 above this id, $4 limit)
+SELECT id, share_charge_id, share, hold_id, rest_charge_id, rest, currency
+FROM trips
+WHERE created_at >= $1
+  AND created_at < $2
+  AND hold_id IS NOT NULL
   AND id > $3
 ORDER BY id
 LIMIT $4;
@@ -160,6 +200,18 @@ UPDATE rides
 SET state = $2
 WHERE id = $1;
 
+-- name: set_trip_hold   ($1 trip, $2 authorised charge)
+UPDATE trips SET hold_id = $2 WHERE id = $1;
+
+-- name: set_trip_paid   ($1 trip, $2 charge of the rest)
+UPDATE trips SET rest_charge_id = $2, state = 'paid' WHERE id = $1;
+
+-- name: set_trip_share   ($1 trip, $2 charge of the share)
+UPDATE trips SET share_charge_id = $2, state = 'booked' WHERE id = $1;
+
+-- name: set_trip_state   ($1 trip, $2 state)
+UPDATE trips SET state = $2 WHERE id = $1;
+
 -- name: show_ride_for_refund   ($1 ride)
 -- The last column: what is refunded, or may be.
 SELECT state, stripe_charge_id, amount, currency, (
@@ -167,3 +219,12 @@ SELECT state, stripe_charge_id, amount, currency, (
        )
 FROM rides
 WHERE id = $1;
+
+-- name: show_trip_for_pick_up   ($1 trip)
+SELECT t.state, t.share, t.share_charge_id, t.hold_id, t.rest, t.currency, u.stripe_customer_id
+FROM trips AS t
+JOIN users AS u ON u.id = t.user_id
+WHERE t.id = $1;
+
+-- name: start_pick_up   ($1 trip)
+UPDATE trips SET state = 'picking_up' WHERE id = $1 AND state = 'booked';
