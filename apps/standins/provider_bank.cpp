@@ -310,12 +310,7 @@ Bank::Outcome Bank::refund(const BankRequest& request, const Faults& faults, paw
         {"charge", of},
         {"created", bank_seconds(now)},
         {"status", "succeeded"}});
-    if (is_void) return end_hold(std::move(booked), charged->second, try_of(request));
-    keep(booked);
-    Outcome outcome;
-    outcome.answer.body = booked.body;
-    outcome.booked = std::move(booked);
-    return outcome;
+    return book_on(charged->second, std::move(booked), try_of(request));
 }
 
 std::string Bank::line_of(const BankRequest& request, const Outcome& outcome, pawl::TimePoint now)

@@ -113,7 +113,7 @@ private:
     static void spoil(Outcome& booked, std::string_view customer, int tries);
     // provider_holds.cpp
     Outcome capture(const BankRequest& request, const Faults& faults, pawl::TimePoint now);
-    Outcome end_hold(Booked end, const Booked& charge, int tries);
+    Outcome book_on(const Booked& charge, Booked change, int tries);
     std::optional<Outcome> expired(
         const Booked& charge,
         const StripeProblem& problem,

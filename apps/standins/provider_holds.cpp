@@ -71,18 +71,18 @@ Bank::Outcome Bank::capture(const BankRequest& request, const Faults& faults, pa
     const auto given = bank_field(request, "amount");
     const auto amount = given.empty() ? charge.amount : bank_number(given).value_or(0);
     if (amount < 1 || amount > charge.amount) return {no_whole_number("amount", given), false, {}};
-    return end_hold({"capture", id, {}, amount, id}, charge, try_of(request));
+    return book_on(charge, {"capture", id, {}, amount, id}, try_of(request));
 }
 
-// By a capture or a void. The faults of the customer apply as to a charge.
-Bank::Outcome Bank::end_hold(Booked end, const Booked& charge, int tries) {
+// A capture, a void or a refund of the charge. The faults of its customer apply as to a charge.
+Bank::Outcome Bank::book_on(const Booked& charge, Booked change, int tries) {
     const auto customer = customer_of(json::parse(charge.body).as_object());
     if (auto passing = fault_before(customer, tries)) return std::move(*passing);
-    keep(end);
-    if (end.kind == "capture") end.body = json::serialize(as_it_is(charge));
+    keep(change);
+    if (change.kind == "capture") change.body = json::serialize(as_it_is(charge));
     Outcome outcome;
-    outcome.answer.body = end.body;
-    outcome.booked = std::move(end);
+    outcome.answer.body = change.body;
+    outcome.booked = std::move(change);
     spoil(outcome, customer, tries);
     return outcome;
 }

@@ -61,6 +61,38 @@ def charges_and_refunds(world):
     check_equal(shown['ok'], part['ok'], 'a refund')
 
 
+def holds_captures_and_voids(world):
+    """An authorised charge is captured once, or voided; the stand-in knows its holds after a restart, too."""
+    taken, freed = stripe(world, charge(key='k-1', capture='false'), charge(key='k-2', capture='false'))
+    check_equal([(hold['ok']['captured'], hold['ok']['amount_captured']) for hold in (taken, freed)], [(False, 0)] * 2, 'the holds')
+    capture = {'do': 'capture', 'id': taken['ok']['id'], 'with': {'amount': 1500}}
+    void = {'do': 'refund', 'with': {'charge': freed['ok']['id']}}
+    world.kill_provider()
+    world.start_provider()
+    done, twice, voided, late, shown, free = stripe(
+        world, capture, capture, void, capture | {'id': freed['ok']['id']}, {'do': 'show', 'id': taken['ok']['id']},
+        {'do': 'show', 'id': freed['ok']['id']})
+    check_equal((done['ok']['captured'], done['ok']['amount_captured'], done['ok']['amount_refunded']), (True, 1500, 500), 'the capture')
+    is_error('captured twice', twice, (INVALID, 400, 'invalid_request_error', 'charge_already_captured', None, 1))
+    check_equal((voided['ok']['object'], voided['ok']['amount']), ('refund', 2000), 'the void')
+    is_error('captured after a void', late, (INVALID, 400, 'invalid_request_error', 'charge_already_refunded', None, 1))
+    check_equal(shown['ok'], done['ok'], 'the charge after its capture')
+    check_equal((free['ok']['captured'], free['ok']['refunded']), (False, True), 'the charge after its void')
+    more, rest = stripe(world, {'do': 'refund', 'with': {'charge': taken['ok']['id'], 'amount': 1501}},
+                        {'do': 'refund', 'with': {'charge': taken['ok']['id']}})
+    is_error('more than was captured', more, (INVALID, 400, 'invalid_request_error', None, 'amount', 1))
+    check_equal(rest['ok']['amount'], 1500, 'a refund of what was captured')
+
+
+def expires(world):
+    hold, = stripe(world, charge(capture='false'))
+    faults(world, hold_lifetime_ms=0)
+    late, void = stripe(world, {'do': 'capture', 'id': hold['ok']['id']}, {'do': 'refund', 'with': {'charge': hold['ok']['id']}})
+    is_error('captured late', late, (INVALID, 400, 'invalid_request_error', 'charge_expired_for_capture', None, 1))
+    is_error('voided late', void, (INVALID, 400, 'invalid_request_error', 'charge_already_refunded', None, 1))
+    check_equal([line['kind'] for line in world._lines('ledger')], ['hold', 'expired', 'error'], 'the ledger')
+
+
 def comes_up_again(world):
     """503 for a while: the library waits and tries again by itself."""
     faults(world, down=True)
@@ -219,7 +251,8 @@ def nobody_there(world):
 
 def cases(settings):
     found = {
-        'it charges and refunds': charges_and_refunds, 'the stand-in comes up again': comes_up_again, 'it fails once': fails_once,
+        'it charges and refunds': charges_and_refunds, 'it holds, captures and voids': holds_captures_and_voids, 'a hold expires': expires,
+        'the stand-in comes up again': comes_up_again, 'it fails once': fails_once,
         'the answer is lost': answer_lost, 'the connection is cut': line_cut, 'it is slower than the library waits': slower_than_its_patience,
         'it books late': booked_late, 'it is killed': killed, 'the same key at once': two_at_once, 'too many requests': rate_limited,
         'every error is of its own class': errors, 'errors of keys and refunds': errors_of_keys,

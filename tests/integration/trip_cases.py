@@ -3,12 +3,14 @@
 The ledger of the stand-in for Stripe is the truth: what is taken and what is held must be what the answers say, wherever the server dies.
 """
 import collections
+import json
 import os
 
 from kill_cases import QUICK, Day, hits_for
 from murphy_cases import faults
+from phone import Phone
 from race_cases import at_once
-from world import World, check, check_equal
+from world import World, check, check_equal, wait_until
 
 SHARE, REST = 500, 1500
 TRIPPERS = ['--rider', 'test_short holdonly@example.com cus_holdonly']
@@ -93,22 +95,40 @@ def expired_and_declined(world):
     reconciled(world, 2)
 
 
+def captured_elsewhere(world):
+    """By Stripe's dashboard: a person decides, and the rest is not charged a second time."""
+    trip = world.phone().book_trip('k').json['trip']
+    hold = world.phone().get(f'/trips/{trip}').json['hold_id']
+    dashboard = Phone(world.stripe, 'sk_test_rocket_rides')
+    form = {'Content-Type': 'application/x-www-form-urlencoded'}
+    check_equal(dashboard.send('POST', f'/v1/charges/{hold}/capture', f'amount={REST}', form).status, 200, 'the capture there')
+    answer = world.phone().pick_up(trip)
+    check_equal((answer.status, answer.type), (502, 'needs-attention'), f'the pick-up: {answer}')
+    (key,), = world.rows('SELECT key_id FROM pawl_attention')
+    world.rides_command('keys', 'settle', str(key), '--as', 'happened', '--result', 'Charge', '--value', json.dumps({'id': hold}),
+                        '--note', 'captured by the dashboard', '--by', 'ann', '--database', world.url)
+    final = wait_until('the end', lambda: (lambda told: told if told.status == 201 else None)(world.phone().pick_up(trip)))
+    check_equal((final.json['charge'], state(world, trip)), (hold, 'paid'), 'the end')
+    check_equal(money(world)[0], (SHARE + REST, 0), 'the money')
+    reconciled(world, 2)
+
+
 class TripDay(Day):
     """Each way that a trip can end."""
 
     def live(self, n):
         world = self.world
-        phone, support = world.phone(), world.phone('test_support')
+        phone, unsure = world.phone(), world.phone('test_unsure')   # Stripe refuses each call of the second once.
         self.end(f'short-{n}', world.phone('test_short'), 402)
-        for rider in (phone, world.phone('test_unsure')):   # Stripe refuses each call of the second once.
+        for rider in (phone, unsure):
             trip = self.end(f'{rider.token}-{n}', rider, 201)
             picked = self.ask(f'pick up {trip}', lambda rider=rider, trip=trip: rider.pick_up(trip))
             check_equal(picked.status, 201, 'the pick-up')
-        late, poor = self.end(f'late-{n}', phone, 201), self.end(f'poor-{n}', phone, 201)
+        late, poor = self.end(f'late-{n}', phone, 201), self.end(f'poor-{n}', unsure, 201)
         faults(world, hold_lifetime_ms=0)
         check_equal(self.ask(f'pick up {late}', lambda: phone.pick_up(late)).status, 201, 'a late pick-up')
         faults(world, decline=True)
-        check_equal(self.ask(f'pick up {poor}', lambda: support.pick_up(poor)).status, 402, 'a late pick-up without money')
+        check_equal(self.ask(f'pick up {poor}', lambda: world.phone('test_support').pick_up(poor)).status, 402, 'a late pick-up without money')
         faults(world, hold_lifetime_ms=10**9, decline=False)
         self.wait('all keys to be settled', lambda: world.unsettled() == 0)
 
@@ -169,6 +189,7 @@ def cases(settings):
         'booked and picked up': lambda: in_a_world(booked_and_picked_up),
         'the share is declined': lambda: in_a_world(share_declined),
         'the authorisation has expired': lambda: in_a_world(expired),
+        'captured elsewhere': lambda: in_a_world(captured_elsewhere),
         # The share is paid back: a refund that no success names.
         'the rest is declined': lambda: in_a_world(expired_and_declined, judged=False),
     }

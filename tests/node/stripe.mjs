@@ -11,6 +11,7 @@ const stripe = new Stripe(given.key, {
 
 const verbs = {
   charge: (call, options) => stripe.charges.create(call.with, options),
+  capture: (call, options) => stripe.charges.capture(call.id, call.with, options),
   refund: (call, options) => stripe.refunds.create(call.with, options),
   show: call => stripe.charges.retrieve(call.id),
   show_refund: call => stripe.refunds.retrieve(call.id),
