@@ -51,6 +51,11 @@ std::optional<pawl::Response> wrong_key(const RefundRide::Request& request, std:
     );
 }
 
+// A ride may have been charged elsewhere (BookRideRouted). Stripe's charges are ch_... or py_...
+bool is_of_stripe(std::string_view charge) {
+    return charge.starts_with("ch_") || charge.starts_with("py_");
+}
+
 pawl::Refusal refuse_amount(std::int64_t asked, const RideToRefund& ride) {
     return pawl::refuse(problem(
         409,
@@ -94,6 +99,12 @@ pawl::Next<RefundRide::RefundOrdered, pawl::Refusal> RefundRide::order_refund(
         return pawl::refuse(
             problem(409, "The ride was not charged", "Its state is " + ride->state + ".")
         );
+    if (!is_of_stripe(*ride->charge))
+        return pawl::refuse(problem(
+            409,
+            "The ride was charged at another provider",
+            "It is refunded there; its charge is " + *ride->charge + "."
+        ));
     const auto left = ride->left();
     const auto amount = at.request.amount.value_or(left);
     if (amount > left) return refuse_amount(amount, *ride);

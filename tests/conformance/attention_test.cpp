@@ -403,13 +403,13 @@ TEST_P(AttentionTest, all_of_a_key_is_shown_to_an_operator) {
             sql::show_key,
             [&](const store::Row& row) {
                 ++found;
-                EXPECT_EQ(row.columns(), 32);
+                EXPECT_EQ(row.columns(), 33);
                 EXPECT_EQ(row.text(5), "POST");
                 EXPECT_EQ(row.text(6), "/rides");
                 EXPECT_EQ(row.text(9), "finished");
                 EXPECT_EQ(row.integer(19), 201);
                 EXPECT_TRUE(row.is_null(27));
-                const std::string history{row.text(31)};
+                const std::string history{row.text(32)};
                 EXPECT_LT(history.find("retry"), history.find("settle happened"));
             },
             id

@@ -132,6 +132,27 @@ inline std::vector<Case> cases_of_keys() {
     };
 }
 
+inline std::vector<Case> cases_of_inquiries() {
+    const auto* point = "ride_created";
+    const auto* batch = R"({"keys":[{"id":500001},{"id":500002},{"id":500003}]})";
+    return {
+        {&sql::call_anew,
+         {id::open, "1", point, "0", "c", at::now, "false", none, at::soon},
+         {},
+         {},
+         100,
+         true},
+        {&sql::delete_calls_not_made, {batch}},
+        {&sql::delete_inquiries, {batch}},
+        {&sql::fail_inquiry, {id::open, "1", point, "asked", at::now}, {}, {}, 100, true},
+        {&sql::find_inquiry, {id::open, "0", point}},
+        {&sql::find_refusals, {id::open, point}},
+        {&sql::insert_call_not_made, {id::next, "0", point, "bank a", "refused", "why", at::now}},
+        {&sql::list_providers, {}, {"pawl_attention", "pawl_idempotency_keys_open"}, by_people, 0},
+        {&sql::note_inquiry, {id::open, "0", point, at::now, "undecided", "why"}},
+    };
+}
+
 inline std::vector<Case> cases_of_servers() {
     const auto* servers_are_few = "the servers, which are few";
     const auto* at_an_end = "once, at the end of a server that has died";
@@ -311,6 +332,7 @@ inline std::vector<Case> all_cases() {
           cases_of_queue_limits(),
           cases_of_schedules(),
           cases_of_servers(),
+          cases_of_inquiries(),
           cases_of_kafka(),
           cases_of_locks(),
           cases_of_the_database(),
