@@ -90,29 +90,33 @@ void add_providers(CLI::App& app, ServeOptions& options) {
         ->capture_default_str();
 }
 
+void add_other_providers(CLI::App& app, Charging& charging) {
+    app.add_option(
+        "--json-provider-url", charging.json_url, "URL of another provider with a JSON API"
+    );
+    app.add_option(
+        "--text-provider-url", charging.text_url, "URL of another provider, without keys"
+    );
+    app.add_option(
+           "--shares",
+           charging.shares,
+           "Shares of the charges: Stripe, the JSON and the text provider (default: 1,1,1)"
+    )
+        ->delimiter(',');
+    app.add_option_function<std::int64_t>(
+        "--ask-after-s",
+        [&charging](std::int64_t s) { charging.ask_after = std::chrono::seconds{s}; },
+        "After this the JSON provider is asked about an unanswered charge (default: 10)"
+    );
+}
+
 }  // namespace
 
 void add_application(CLI::App& app, ServeOptions& options) {
     app.add_option("--database", options.database, "sqlite:FILE or postgres://USER@HOST/NAME")
         ->capture_default_str();
     add_providers(app, options);
-    app.add_option(
-        "--json-provider-url", options.charging.json_url, "URL of another provider with a JSON API"
-    );
-    app.add_option(
-        "--text-provider-url", options.charging.text_url, "URL of another provider, without keys"
-    );
-    app.add_option(
-           "--shares",
-           options.charging.shares,
-           "Shares of the charges: Stripe, the JSON and the text provider (default: 1,1,1)"
-    )
-        ->delimiter(',');
-    app.add_option_function<std::int64_t>(
-        "--ask-after-s",
-        [&options](std::int64_t s) { options.charging.ask_after = std::chrono::seconds{s}; },
-        "After this the JSON provider is asked about an unanswered charge (default: 10)"
-    );
+    add_other_providers(app, options.charging);
     app.add_flag(
         "--charge-once",
         options.charge_once,

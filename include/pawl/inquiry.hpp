@@ -52,15 +52,16 @@ struct Undecided {
     std::string why{};
 };
 
-// How an inquiry ended: with one of the call's results, NotFound or Undecided. An exception counts as
-// Undecided.
+// How an inquiry ended: with one of the call's results, NotFound or Undecided. An exception counts
+// as Undecided.
 template <class... Results>
 class [[nodiscard]] Inquiry {
 public:
     template <class R>
-    requires((std::same_as<R, Results> || ...) || std::same_as<R, NotFound> || std::same_as<R, Undecided>)
-        Inquiry(R result)
-        : value_{std::move(result)} {}
+    static constexpr bool is_end = (std::same_as<R, Results> || ...) || std::same_as<R, NotFound> ||
+                                   std::same_as<R, Undecided>;
+    template <class R>
+    requires is_end<R> Inquiry(R result) : value_{std::move(result)} {}
 
     const std::variant<NotFound, Undecided, Results...>& value() const { return value_; }
 

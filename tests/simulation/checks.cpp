@@ -243,7 +243,8 @@ void Checks::see(Row row, const Had& had) {
     // Asking may take until a person is asked.
     const bool asks = row.operation == BuyRouted::name && (had.clock_steps || had.jumps);
     if (row.status == "attention" && last.status != "attention" && row.operation != BuyOnce::name &&
-        !asks && !had.days && !had.clock_went_back && !a_receiver_stored_an_error())
+        !asks && !had.days && !had.clock_went_back && !any_stored_an_error(world_.banks) &&
+        !world_.carrier.stored_an_error)
         violated("I10", "on the attention list, although the receiver honours keys");
     row.asked_since = row.status == last.status && row.attempt == last.attempt
                           ? last.asked_since
@@ -444,21 +445,6 @@ void Checks::check_jobs_of(const std::string& who, const Had& had) {
     check(Ship::kind, of_receiver(world_.carrier));
 }
 
-std::vector<std::string> Checks::charges_of(const std::string& who) const {
-    std::vector<std::string> all;
-    for (const auto* bank : world_.banks)
-        if (const auto at = bank->effects.find(who); at != bank->effects.end())
-            all.insert(all.end(), at->second.begin(), at->second.end());
-    return all;
-}
-
-bool Checks::a_receiver_stored_an_error() const {
-    return world_.carrier.stored_an_error ||
-           std::ranges::any_of(world_.banks, [](const auto* bank) {
-               return bank->stored_an_error;
-           });
-}
-
 void Checks::end(const Had& had) {
     look_at_all(had);
     const auto orders = texts("SELECT who FROM orders");
@@ -466,7 +452,7 @@ void Checks::end(const Had& had) {
     for (const auto& each : rows_) {
         const auto& row = each.second;
         if (row.operation == Ships::name) continue;
-        const auto charges = charges_of(row.who).size();
+        const auto charges = charges_of(world_.banks, row.who);
         const auto times = [&](const std::vector<std::string>& in) {
             return static_cast<std::size_t>(std::count(in.begin(), in.end(), row.who));
         };

@@ -121,8 +121,6 @@ private:
     void see_mails(store::Session& session, const Had& had);
     void see(Row row, const Had& had);
     void missed(Row& row);
-    std::vector<std::string> charges_of(const std::string& who) const;
-    bool a_receiver_stored_an_error() const;
     void check_jobs_of(const std::string& who, const Had& had);
 
     struct Final {

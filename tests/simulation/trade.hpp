@@ -7,8 +7,10 @@
 
 #include "tests/simulation/receiver.hpp"
 
+#include <algorithm>
 #include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -124,6 +126,17 @@ public:
 // At one of several banks: one that remembers refusals, one that does not, and one without keys.
 // All of them can be asked.
 using Banks = std::array<Receiver*, 3>;
+// At all banks together.
+inline std::size_t charges_of(const Banks& banks, const std::string& who) {
+    std::size_t sum = 0;
+    for (const auto* bank : banks)
+        if (const auto at = bank->effects.find(who); at != bank->effects.end())
+            sum += at->second.size();
+    return sum;
+}
+inline bool any_stored_an_error(const Banks& banks) {
+    return std::ranges::any_of(banks, [](const auto* bank) { return bank->stored_an_error; });
+}
 inline RouterOptions three_banks() {
     return {
         .providers = {
