@@ -1,4 +1,4 @@
-"""tools/install does not start the services that it installs: PgBouncer, Redis and cron, which Debian would start at once."""
+"""tools/install does not start the services that it installs: PgBouncer, Redis, cron and sshd, which Debian would start at once."""
 import os
 import subprocess
 import tempfile
@@ -44,10 +44,10 @@ class Install(unittest.TestCase):
         self.assertEqual(self.install(''), (0, ''))
 
     def test_no_service_starts_at_its_installation_or_at_the_next_boot(self):
-        for service in ('redis-server', 'pgbouncer', 'cron'):
-            ended, said = self.install(service)
+        for package, service in (('redis-server', 'redis-server'), ('pgbouncer', 'pgbouncer'), ('cron', 'cron'), ('openssh-server', 'ssh')):
+            ended, said = self.install(package)
             self.assertEqual(ended, 0, said)
-            self.assertIn(f'{service}; policy 101\n', said)
+            self.assertIn(f'{package}; policy 101\n', said)
             self.assertIn(f'systemctl disable {service}\n', said)
             self.assertFalse(os.path.exists(self.policy), 'the policy file was not removed')
 

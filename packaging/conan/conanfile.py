@@ -14,8 +14,8 @@ class Pawl(ConanFile):
     description = 'HTTP requests that are safe to repeat: idempotency keys, atomic phases, foreign calls'
     package_type = 'static-library'
     settings = 'os', 'arch', 'compiler', 'build_type'
-    options = {'redis': [True, False], 'kafka': [True, False]}
-    default_options = {'redis': True, 'kafka': True}
+    options = {'redis': [True, False], 'kafka': [True, False], 'bank': [True, False]}
+    default_options = {'redis': True, 'kafka': True, 'bank': True}
 
     def export_sources(self):
         root = os.path.join(self.recipe_folder, '..', '..')
@@ -28,12 +28,13 @@ class Pawl(ConanFile):
     def system_requirements(self):
         wanted = ['libboost1.81-dev', 'libboost-json1.81-dev', 'libboost-url1.81-dev', 'libcli11-dev', 'libcurl4-openssl-dev',
                   'libfmt-dev', 'libhowardhinnant-date-dev', 'libpq-dev', 'libspdlog-dev', 'libsqlite3-dev', 'libssl-dev', 'pkg-config']
-        Apt(self).install(wanted + ['libhiredis-dev'] * bool(self.options.redis) + ['librdkafka-dev'] * bool(self.options.kafka))
+        Apt(self).install(wanted + ['libhiredis-dev'] * bool(self.options.redis) + ['librdkafka-dev'] * bool(self.options.kafka)
+                          + ['libxml2-dev', 'libssh2-1-dev'] * bool(self.options.bank))
 
     def generate(self):
         CMakeDeps(self).generate()
         toolchain = CMakeToolchain(self)
-        for option in ('redis', 'kafka'):
+        for option in ('redis', 'kafka', 'bank'):
             toolchain.cache_variables[f'PAWL_{option.upper()}'] = bool(self.options.get_safe(option))
         for option in ('TESTS', 'APPS', 'BENCHMARKS'):
             toolchain.cache_variables[f'PAWL_{option}'] = False

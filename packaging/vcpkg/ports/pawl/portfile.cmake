@@ -4,7 +4,8 @@ vcpkg_find_acquire_program(PYTHON3)
 vcpkg_find_acquire_program(PKGCONFIG)
 vcpkg_check_features(OUT_FEATURE_OPTIONS FEATURES FEATURES
     redis PAWL_REDIS
-    kafka PAWL_KAFKA)
+    kafka PAWL_KAFKA
+    bank PAWL_BANK)
 vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}" OPTIONS
     ${FEATURES} -DPAWL_TESTS=OFF -DPAWL_APPS=OFF -DPAWL_BENCHMARKS=OFF -DPAWL_BATCH=8
     "-DPython3_EXECUTABLE=${PYTHON3}" "-DPKG_CONFIG_EXECUTABLE=${PKGCONFIG}")

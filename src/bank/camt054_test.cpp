@@ -1,0 +1,129 @@
+#include <pawl/bank_file.hpp>
+
+#include "src/bank/testing_golden.hpp"
+
+#include <gtest/gtest.h>
+
+namespace pawl::bank {
+
+namespace {
+
+using What = ReportLine::What;
+
+Report golden() {
+    return std::get<Report>(read_camt054(golden_file("camt054.xml")));
+}
+
+std::string rule_of(const std::string& bytes) {
+    const auto read = read_camt054(bytes);
+    const auto* wrong = std::get_if<ReportProblem>(&read);
+    return wrong == nullptr ? "none" : wrong->rule + ": " + wrong->found;
+}
+
+TEST(Camt054, payments_and_returns_are_read) {
+    const auto report = golden();
+
+    EXPECT_EQ(report.sender, "DE89370400440532013000");
+    EXPECT_EQ(report.message_id, "BANK-2026-12-01-7");
+    ASSERT_EQ(report.numbers.size(), 1U);
+    EXPECT_EQ(report.numbers[0].series, report.sender);
+    EXPECT_EQ(report.numbers[0].number, 7);
+    ASSERT_EQ(report.lines.size(), 4U);
+    EXPECT_EQ(report.lines[0].what, What::paid);
+    EXPECT_EQ(report.lines[0].key, "ref:T1:P1:paid");
+    EXPECT_EQ(report.lines[0].amount, 12345);
+    EXPECT_EQ(report.lines[2].end_to_end_id, "P3");
+    EXPECT_EQ(report.lines[2].key, "ref:E2:P3:paid");  // The entry's: it has one payment.
+    EXPECT_EQ(report.lines[2].amount, 2);
+    EXPECT_EQ(report.lines[3].what, What::returned);
+    EXPECT_EQ(report.lines[3].reason, "AC04");
+    EXPECT_EQ(report.lines[3].currency, "EUR");
+}
+
+TEST(Camt054, a_line_without_a_reference_has_a_key_of_its_hash_and_ordinal) {
+    const auto key = golden().lines[1].key;
+    EXPECT_TRUE(key.starts_with("hash:")) << key;
+    EXPECT_TRUE(key.ends_with(":1")) << key;
+    EXPECT_EQ(golden().lines[1].key, key);
+}
+
+TEST(Camt054, two_equal_lines_of_a_file_have_different_keys) {
+    const std::string line{
+        R"(<TxDtls><Refs><EndToEndId>P2</EndToEndId></Refs><Amt Ccy="EUR">0.03</Amt></TxDtls>)"};
+    auto bytes = replaced(golden_file("camt054.xml"), line, line + line);
+    bytes = replaced(bytes, "<NbOfTxs>2<", "<NbOfTxs>3<");
+    bytes = replaced(bytes, R"(TtlAmt Ccy="EUR">123.48)", R"(TtlAmt Ccy="EUR">123.51)");
+    bytes = replaced(bytes, R"(<Amt Ccy="EUR">123.48)", R"(<Amt Ccy="EUR">123.51)");
+    bytes = replaced(bytes, "<Sum>246.97", "<Sum>247.00");
+    bytes = replaced(bytes, "<Amt>0.03", "<Amt>0.06");
+    bytes = replaced(bytes, "<Sum>123.50", "<Sum>123.53");
+
+    const auto report = std::get<Report>(read_camt054(bytes));
+
+    ASSERT_EQ(report.lines.size(), 5U);
+    EXPECT_EQ(report.lines[1].key, golden().lines[1].key);
+    EXPECT_TRUE(report.lines[2].key.ends_with(":2")) << report.lines[2].key;
+}
+
+struct Wrong {
+    std::string what;
+    std::string with;
+    std::string rule;
+};
+
+TEST(Camt054, a_file_that_breaks_one_rule_is_refused_by_it) {
+    const std::vector<Wrong> files{
+        {"<Sum>246.97", "<Sum>246.98", "camt.054 TtlNtries/Sum"},
+        {"<NbOfNtries>3", "<NbOfNtries>4", "camt.054 TtlNtries/NbOfNtries"},
+        {"<Sum>123.47", "<Sum>123.46", "camt.054 TtlCdtNtries/Sum"},
+        {"<Sum>123.50", "<Sum>123,50", "camt.054 TtlDbtNtries/Sum"},
+        {"<Amt>0.03", "<Amt>0.04", "camt.054 TtlNtries/TtlNetNtry/Amt"},
+        {"<CdtDbtInd>DBIT</CdtDbtInd></TtlNetNtry>",
+         "<CdtDbtInd>CRDT</CdtDbtInd></TtlNetNtry>",
+         "camt.054 TtlNtries/TtlNetNtry/CdtDbtInd"},
+        {"<NbOfTxs>2", "<NbOfTxs>3", "camt.054 Btch/NbOfTxs"},
+        {R"(TtlAmt Ccy="EUR">123.48)", R"(TtlAmt Ccy="EUR">123.49)", "camt.054 Btch/TtlAmt"},
+        {R"(<Amt Ccy="EUR">0.03)", R"(<Amt Ccy="EUR">0.04)", "camt.054 Btch/TtlAmt"},
+        {R"(<Amt Ccy="EUR">0.03)", R"(<Amt Ccy="USD">0.03)", "camt.054 TxDtls/Amt"},
+        {R"(<Amt Ccy="EUR">0.02)", R"(<Amt Ccy="EUR">9999999999999.00)", "camt.054 Ntry/Amt"},
+        {R"(<Amt Ccy="EUR">0.02)", R"(<Amt Ccy="USD">0.02)", "camt.054 Ntry/Amt"},
+        {"<Cd>BOOK", "<Cd>PDNG", "camt.054 Ntry/Sts/Cd BOOK"},
+        {"<RtrInf><Rsn><Cd>AC04</Cd></Rsn></RtrInf>", "", "camt.054 TxDtls/RtrInf"},
+        {"<ElctrncSeqNb>7</ElctrncSeqNb>", "", "camt.054 Ntfctn/ElctrncSeqNb"},
+        {"<MsgId>BANK-2026-12-01-7</MsgId>", "", "camt.054 GrpHdr/MsgId"},
+        {"<IBAN>DE89370400440532013000</IBAN>", "", "camt.054 Ntfctn/Acct/Id"},
+        {"camt.054.001.08", "camt.054.001.02", "camt.054 namespace"},
+        {"</Document>", "", "camt.054 XML"},
+        {"<Document", "<!DOCTYPE Document><Document", "camt.054 XML: it has a DOCTYPE"}};
+    for (const auto& file : files) {
+        const auto found = rule_of(replaced(golden_file("camt054.xml"), file.what, file.with));
+        EXPECT_TRUE(found.starts_with(file.rule)) << file.rule << " / " << found;
+    }
+}
+
+TEST(Camt054, every_cut_of_a_file_is_refused) {
+    const auto whole = golden_file("camt054.xml");
+    for (std::size_t size = 0; size + 2 < whole.size(); size += 7)
+        EXPECT_NE(rule_of(whole.substr(0, size)), "none") << size;
+}
+
+TEST(Camt054, entities_and_dtds_are_never_followed) {
+    const std::string body{
+        R"(<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.054.001.08">&a;</Document>)"};
+    for (const auto* head :
+         {R"(<!DOCTYPE Document [<!ENTITY a SYSTEM "file:///etc/passwd">]>)",
+          R"(<!DOCTYPE Document [<!ENTITY b "bb"><!ENTITY a "&b;&b;&b;&b;&b;&b;&b;&b;">]>)",
+          R"(<!DOCTYPE Document SYSTEM "http://127.0.0.1:1/x.dtd">)"})
+        EXPECT_TRUE(rule_of(head + body).starts_with("camt.054 XML: it has a DOCTYPE")) << head;
+    EXPECT_TRUE(rule_of(body).starts_with("camt.054 XML")) << rule_of(body);
+}
+
+TEST(Camt054, a_deep_file_is_refused) {
+    std::string deep;
+    for (int i = 0; i < 5'000; ++i) deep += "<a>";
+    EXPECT_EQ(rule_of(deep), "camt.054 XML: it is nested too deeply");
+}
+
+}  // namespace
+
+}  // namespace pawl::bank
