@@ -45,8 +45,9 @@ public:
         const std::function<void(Tx&)>& phase, Isolation isolation = Isolation::repeatable_read
     );
 
-    // Reads outside any request, in one snapshot. Blocks, so no step calls it. Throws what `phase`
-    // throws, and StoreError.
+    // Reads outside any request, in one snapshot. Blocks, so no atomic phase calls it; a foreign
+    // call may, for what is too large for its recovery point. Throws what `phase` throws, and
+    // StoreError.
     void read(const std::function<void(Snapshot&)>& phase);
 
     // For the library itself. FILE.mark beside a SQLite file; empty otherwise.

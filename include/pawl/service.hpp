@@ -243,6 +243,7 @@ public:
     bool stop(std::chrono::milliseconds drain);
 
     const ServiceOptions& options() const;
+    Database& database();  // That it was made with.
     // A secret for the application's own use, 64 hex digits: derived from the installation's newest
     // secret and `purpose`, so that all servers of the database have the same. Changes with that
     // secret.

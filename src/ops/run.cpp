@@ -102,4 +102,8 @@ RunResult Service::run_erased(
     return base::wait_for(ended.get_future());
 }
 
+Database& Service::database() {
+    return impl_->database;
+}
+
 }  // namespace pawl

@@ -1,0 +1,61 @@
+#include "apps/payouts/cut_off.hpp"
+
+#include <pawl/log.hpp>
+
+#include "apps/payouts/send_file.hpp"
+#include "payouts/statements.hpp"
+
+#include <numeric>
+
+namespace payouts {
+
+void CutOffWorker::freeze(pawl::Tx& tx, std::int64_t number, std::int64_t number_of_day) {
+    pawl::execute(tx, sql::add_to_file, number, format_.payouts_max());
+    pawl::send(tx, sql::mark_in_file, number);
+    const auto payments = pawl::query<Payment>(tx, sql::list_file_payouts, number);
+    const auto now = tx.now();
+    const auto bytes = format_.write(
+        {.number = number, .number_of_day = number_of_day, .created_at = now}, payments
+    );
+    const auto sum = std::accumulate(
+        payments.begin(),
+        payments.end(),
+        std::int64_t{0},
+        [](std::int64_t so_far, const Payment& payment) { return so_far + payment.amount; }
+    );
+    pawl::execute(
+        tx,
+        sql::insert_file,
+        number,
+        format_.file_name(number),
+        now,
+        date_of(now),
+        bytes_of(bytes),
+        pawl::bank::sha256(bytes),
+        static_cast<std::int64_t>(payments.size()),
+        sum,
+        format_.currency()
+    );
+}
+
+pawl::JobResult CutOffWorker::work(pawl::Tx& tx, const pawl::Job<CutOff>& job) {
+    const auto waiting = pawl::query_one<std::int64_t>(tx, sql::count_collected);
+    if (waiting > 0) {
+        const auto today =
+            pawl::query_one<std::int64_t>(tx, sql::count_files_of_day, date_of(tx.now()));
+        if (today >= format_.files_a_day_max()) {
+            pawl::log::warning(
+                "cut_off_put_off",
+                {{"waiting", std::to_string(waiting)},
+                 {"why", "the format names " + std::to_string(today) + " files a day"}}
+            );
+        } else {
+            freeze(tx, pawl::query_one<std::int64_t>(tx, sql::next_file_number), today + 1);
+            if (waiting > format_.payouts_max()) tx.stage(CutOff{job.args.tick_ms});
+        }
+    }
+    stage_next_file(tx);
+    return pawl::done;
+}
+
+}  // namespace payouts

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <pawl/job.hpp>
+#include <pawl/tx.hpp>
+
+#include "apps/payouts/bank_format.hpp"
+
+#include <string_view>
+#include <utility>
+
+namespace payouts {
+
+// Staged at each cut-off time.
+struct CutOff {
+    static constexpr std::string_view kind = "cut_off";
+    std::int64_t tick_ms{};  // Milliseconds since 1970; for people.
+};
+
+// Freezes one file of the payouts that wait, in one transaction: the file's number, its payouts,
+// its bytes and hash. If more wait than fit into it, another CutOff follows.
+class CutOffWorker {
+public:
+    explicit CutOffWorker(BankFormat format) : format_{std::move(format)} {}
+    pawl::JobResult work(pawl::Tx& tx, const pawl::Job<CutOff>& job);
+
+private:
+    void freeze(pawl::Tx& tx, std::int64_t number, std::int64_t number_of_day);
+
+    BankFormat format_;
+};
+
+}  // namespace payouts

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <pawl/database.hpp>
+#include <pawl/job.hpp>
+#include <pawl/sftp.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace payouts {
+
+// Staged at each time of Settings::fetch.
+struct FetchReports {
+    static constexpr std::string_view kind = "fetch_reports";
+    static constexpr pawl::JobSettings settings{.queue = "bank"};
+    std::int64_t tick_ms{};
+};
+
+// Stores each new file of the bank's folder as it is, and stages its import. Also stages the
+// imports that were stopped, in case their cause is gone. Removes nothing at the bank.
+class FetchReportsWorker {
+public:
+    // Both outlive it.
+    FetchReportsWorker(pawl::Database& database, const pawl::Sftp& sftp, std::string outbox);
+    pawl::JobResult work(pawl::Call& call, const pawl::Job<FetchReports>& job);
+
+private:
+    void store(const pawl::SftpEntry& entry, const std::string& bytes);
+
+    pawl::Database& database_;
+    const pawl::Sftp& sftp_;
+    std::string outbox_;
+};
+
+}  // namespace payouts

@@ -1,0 +1,87 @@
+#include "apps/payouts/send_file.hpp"
+
+#include <pawl/log.hpp>
+
+#include "payouts/statements.hpp"
+
+#include <utility>
+
+namespace payouts {
+
+namespace {
+
+struct FileRow {
+    std::int64_t number{};
+    std::string name;
+    std::string sha256;
+};
+
+struct Result {
+    std::int64_t number{};
+    std::string what;
+};
+
+// An earlier upload may be complete although its connection was lost; another try finds it.
+bool may_have_been_sent(pawl::SftpError::Kind kind) {
+    return kind == pawl::SftpError::Kind::lost || kind == pawl::SftpError::Kind::stopped;
+}
+
+}  // namespace
+
+void stage_next_file(pawl::Tx& tx) {
+    const auto number = pawl::query_maybe<std::int64_t>(tx, sql::find_first_unsent);
+    if (number) tx.stage(SendFile{*number}, {.unique = std::to_string(*number)});
+}
+
+SendFileWorker::SendFileWorker(
+    pawl::Database& database, const pawl::Sftp& sftp, std::string inbox, std::string archive
+)
+    : database_{database}, sftp_{sftp}, inbox_{std::move(inbox)}, archive_{std::move(archive)} {}
+
+pawl::Next<SendFileWorker::FileFrozen> SendFileWorker::choose(pawl::Tx& tx, const Started& at) {
+    const auto number = at.request.number;
+    if (pawl::query_maybe<std::int64_t>(tx, sql::find_first_unsent) != number)
+        return pawl::answer(200, Result{number, "not the next file to send"});
+    auto file = pawl::query_one<FileRow>(tx, sql::find_file, number);
+    return FileFrozen{number, std::move(file.name), std::move(file.sha256)};
+}
+
+pawl::Outcome<SendFileWorker::Delivered> SendFileWorker::deliver(
+    pawl::Call& call, const FileFrozen& at
+) {
+    std::string bytes;
+    // On the call's thread, without a transaction. The bytes are too large for a recovery point.
+    database_.read([&](pawl::Snapshot& read) {
+        bytes =
+            text_of(pawl::query_one<std::vector<std::byte>>(read, sql::find_file_bytes, at.number));
+    });
+    if (pawl::bank::sha256(bytes) != at.sha256)
+        return pawl::Stuck{"the stored bytes of " + at.file_name + " do not have their hash"};
+    try {
+        const auto ended = sftp_.upload(
+            call, {.folder = inbox_, .name = at.file_name, .bytes = bytes, .archive = archive_}
+        );
+        if (ended == pawl::Uploaded::name_taken)
+            return pawl::Stuck{
+                "the bank has another file named " + at.file_name +
+                ": was this database restored from a backup?"};
+        return Delivered{ended == pawl::Uploaded::earlier};
+    } catch (const pawl::SftpError& error) {
+        pawl::log::warning("file_not_sent", {{"file", at.file_name}, {"why", error.what()}});
+        if (may_have_been_sent(error.kind())) return pawl::InDoubt{error.what()};
+        return pawl::Retry{error.what()};
+    }
+}
+
+pawl::Finish SendFileWorker::keep_sent(
+    pawl::Tx& tx, const FileFrozen& at, const Delivered& delivered
+) {
+    if (pawl::execute(tx, sql::keep_sent, at.number, tx.now()) == 1)
+        pawl::send(tx, sql::mark_sent, at.number);
+    stage_next_file(tx);
+    return pawl::answer(
+        200, Result{at.number, delivered.earlier ? "was sent by an earlier try" : "sent"}
+    );
+}
+
+}  // namespace payouts
