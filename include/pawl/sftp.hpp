@@ -86,9 +86,9 @@ public:
 
     // May be repeated after any failure, so its call is Repeat::safe. It queries first: a file of
     // this name in the folder or the archive is compared, byte for byte. Else it writes to a
-    // temporary name, NAME.HEX.tmp, that no other try has; reads that back; and renames it, which
-    // never overwrites. If the rename fails it queries again. After success it removes what earlier
-    // tries left under temporary names.
+    // temporary name, NAME.HEX.tmp, that no other try has; reads that back; removes what earlier
+    // tries left under such names; and renames, which never overwrites. If the server refuses the
+    // rename it queries again.
     Uploaded upload(const Call& call, const SftpUpload& file) const;
     // The regular files of a folder, by name.
     std::vector<SftpEntry> list(const Call& call, const std::string& folder) const;

@@ -51,15 +51,15 @@ bool is_left_over(const std::string& entry, const std::string& name) {
     return entry.starts_with(name + ".") && entry.ends_with(".tmp");
 }
 
-// A try that still writes there fails at its rename, and then finds the whole file. Whatever fails
-// here is no matter: the file itself is in place.
-void remove_left_over(SftpConnection& connection, const SftpUpload& file) {
-    try {
-        for (const auto& entry : connection.list(file.folder))
-            if (is_left_over(entry.name, file.name))
-                (void)connection.remove(joined(file.folder, entry.name));
-    } catch (const SftpError&) {
-        return;
+// What earlier tries left. A try that still goes on fails at its rename, and is repeated; a rename
+// that an earlier try has sent, and that the server carries out late, finds nothing.
+void remove_left_over(
+    SftpConnection& connection, const SftpUpload& file, const std::string& own_temporary
+) {
+    for (const auto& entry : connection.list(file.folder)) {
+        const auto path = joined(file.folder, entry.name);
+        if (is_left_over(entry.name, file.name) && path != own_temporary)
+            (void)connection.remove(path);
     }
 }
 
@@ -70,6 +70,7 @@ Uploaded put(SftpConnection& connection, const SftpUpload& file, std::size_t fil
         joined(file.folder, file.name + "." + base::random_hex(base::system_random(), 16) + ".tmp");
     try {
         write_checked(connection, temporary, file.bytes);
+        remove_left_over(connection, file, temporary);
     } catch (const SftpError& error) {
         if (error.kind() == SftpError::Kind::refused) (void)connection.remove(temporary);
         throw;
@@ -77,6 +78,7 @@ Uploaded put(SftpConnection& connection, const SftpUpload& file, std::size_t fil
     const bool renamed = connection.rename(temporary, joined(file.folder, file.name));
     PAWL_FAULT("sftp.rename.after");
     if (renamed) return Uploaded::now;
+    (void)connection.remove(temporary);
     const auto found = find_file(connection, file, file_max);
     if (!found)
         throw SftpError{
@@ -111,9 +113,7 @@ Sftp& Sftp::operator=(Sftp&&) noexcept = default;
 Uploaded Sftp::upload(const Call& call, const SftpUpload& file) const {
     call.assert_open();
     SftpConnection connection{*options_, call.stop()};
-    const auto ended = put(connection, file, options_->file_max);
-    if (ended != Uploaded::name_taken) remove_left_over(connection, file);
-    return ended;
+    return put(connection, file, options_->file_max);
 }
 
 std::vector<SftpEntry> Sftp::list(const Call& call, const std::string& folder) const {

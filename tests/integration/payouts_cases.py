@@ -1,11 +1,9 @@
-"""Payouts through bank files: each in one file, each file once at the bank, each report with one effect, whatever fails."""
+"""Payouts through bank files: each in one file, each file once at the bank, each report with one effect."""
 import collections
 import os
-import tempfile
-import time
 
-from payouts_world import IBANS, NACHA, SLOW, PayoutsWorld
-from sftp_server import fingerprint
+from payouts_world import NACHA, PayoutsWorld
+from phone import Phone
 from world import check, check_equal, wait_until
 
 
@@ -22,7 +20,6 @@ def one_day(settings):
         world.fetch()
         world.wait('the reports', lambda: world.states() == {'paid': 3, 'returned': 2})
         world.check_all(repeats=0)
-        from phone import Phone
         answer = Phone(world.port, 'shop').get(f'/payouts/{world.keys["k-0"]}').json
         check_equal((answer['state'], answer['return_reason'], answer['file_number']), ('returned', 'AC04', 1), 'k-0')
         check_equal(Phone(world.port, 'ops').get(f'/payouts/{world.keys["k-0"]}').status, 404, "another account's payout")

@@ -24,14 +24,14 @@ TRIES_MAX = 200
 class PayoutsWorld:
     """As a context manager it ends all of its processes. `deaths` counts those of the server."""
 
-    def __init__(self, bin_folder, form=None, data=None, **settings):
+    def __init__(self, bin_folder, form=None, data=None, bank_folder=None, **settings):
         self.program = os.path.join(os.path.abspath(bin_folder), 'payouts')
         self.folder = tempfile.mkdtemp(prefix='pawl-payouts-')
         self.data = data or self.folder
         self.cluster = None
         self.port = free_port()
         self.store = STORES[World.database](self)
-        self.sftp = SftpServer(os.path.join(self.folder, 'bank'))
+        self.sftp = SftpServer(bank_folder or os.path.join(self.folder, 'bank'))
         self.bank = Bank(self.sftp.folder)
         self.server, self.faults, self.deaths = None, [], 0
         self.host_key, self.sftp_port = self.sftp.host_key, self.sftp.port
@@ -149,7 +149,7 @@ class PayoutsWorld:
         try:
             return wait_until(what, true_now, limit_s and limit_s * SLOW)
         except NotSo as error:
-            raise NotSo(f'{error}; states {self.states()}; the log: {self.log()[-1500:]}') from None
+            raise NotSo(f'{error}; states {self.states()}; reports {self.shown("reports")}; the log: {self.log()[-1500:]}') from None
 
     def states(self):
         return dict(self.store.rows('SELECT state, count(*) AS n FROM payouts GROUP BY state'))
