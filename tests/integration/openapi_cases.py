@@ -1,11 +1,10 @@
 """The OpenAPI document of Rocket Rides: valid, complete, and true of what the server answers. Needs tools/install full."""
-import fcntl
 import json
 import os
 import subprocess
-import sys
 
 import node
+from python_packages import environment
 from world import WAIT_S, World, check, check_equal
 
 DATABASES = ('sqlite',)   # The document does not depend on the database.
@@ -65,16 +64,8 @@ GENERATE_S = 20
 
 def schemathesis():
     """The program in an environment of its own, or None if PyPI is not to be had."""
-    folder = os.path.join(node.ROOT, 'build', 'test-python')
-    program = os.path.join(folder, 'bin', 'schemathesis')
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, 'lock'), 'w', encoding='utf-8') as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not os.path.exists(program):
-            for command in ([sys.executable, '-m', 'venv', folder], [os.path.join(folder, 'bin', 'pip'), 'install', '-q', SCHEMATHESIS]):
-                if subprocess.run(command, capture_output=True, timeout=300, check=False).returncode != 0:
-                    return None
-    return program
+    folder = environment('test-python', SCHEMATHESIS)
+    return folder and os.path.join(folder, 'bin', 'schemathesis')
 
 
 def generated_requests_are_answered_as_described(settings):
