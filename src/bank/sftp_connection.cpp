@@ -28,8 +28,7 @@ constexpr std::size_t part_max = std::size_t{32} * 1024;
 constexpr int file_mode = 0640;  // The bank may read with another user of the same group.
 
 struct EndSession {
-    // libssh2 frees all channels and handles with the session. The socket is shut down by then, so
-    // this sends and waits for nothing.
+    // The socket is shut down by then, so this sends and waits for nothing.
     void operator()(LIBSSH2_SESSION* session) const { libssh2_session_free(session); }
 };
 
@@ -71,7 +70,7 @@ struct SftpConnection::Impl {
     std::stop_token stop;
     TcpSocket socket;
     std::unique_ptr<LIBSSH2_SESSION, EndSession> session{};
-    LIBSSH2_SFTP* sftp{};  // Freed with the session.
+    LIBSSH2_SFTP* sftp{};
 
     // Repeats an action until libssh2 has its answer; a negative result is left to the caller.
     template <class F>
@@ -237,6 +236,8 @@ SftpConnection::SftpConnection(const SftpOptions& options, std::stop_token stop)
 
 SftpConnection::~SftpConnection() {
     ::shutdown(impl_->socket.descriptor(), SHUT_RDWR);
+    // Frees requests that got no answer, which the session does not know.
+    if (impl_->sftp != nullptr) (void)libssh2_sftp_shutdown(impl_->sftp);
 }
 
 std::optional<std::uint64_t> SftpConnection::size_of(const std::string& path) {
