@@ -112,7 +112,7 @@ Attempt::Event Attempt::call() {
 Attempt::Event Attempt::called(const detail::CallOutcome& ended, const std::string& error) {
     const auto kind = ended_of(ended);
     if (kind == core::CallEnded::in_doubt) engine_.in_flight_calls().in_doubt(facts_.id);
-    const auto text = text_of(ended, error);
+    const auto text = kind == core::CallEnded::result ? std::string{} : text_of(ended, error);
     report_health(kind == core::CallEnded::result || kind == core::CallEnded::stuck, text);
     if (const auto* result = std::get_if<detail::CallResult>(&ended)) result_ = *result;
     if (auto next = go_on_elsewhere(kind, text)) return *next;
