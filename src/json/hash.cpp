@@ -1,9 +1,12 @@
 #include "src/json/hash.hpp"
 
 #include <openssl/core_names.h>
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
+#include <algorithm>
+#include <climits>
 #include <memory>
 #include <stdexcept>
 
@@ -90,6 +93,41 @@ std::string hex(std::string_view bytes) {
 
 std::string hex(const Digest& digest) {
     return hex(std::string_view{reinterpret_cast<const char*>(digest.data()), digest.size()});
+}
+
+namespace {
+
+std::string encode_base64(std::string_view bytes) {
+    std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');  // OpenSSL ends it with a NUL.
+    const auto size = EVP_EncodeBlock(
+        reinterpret_cast<unsigned char*>(text.data()), data(bytes), static_cast<int>(bytes.size())
+    );
+    text.resize(static_cast<std::size_t>(size));
+    return text;
+}
+
+}  // namespace
+
+std::string base64(const Digest& digest) {
+    return encode_base64({reinterpret_cast<const char*>(digest.data()), digest.size()});
+}
+
+// OpenSSL ignores white space and bits that are too many, and counts the padding as bytes.
+std::optional<std::string> from_base64(std::string_view text) {
+    if (text.size() % 4 != 0 || text.size() > INT_MAX / 2) return std::nullopt;
+    const auto padding = std::min<std::size_t>(text.size() - text.find_last_not_of('=') - 1, 2);
+    std::string bytes(text.size() / 4 * 3, '\0');
+    const auto size = EVP_DecodeBlock(
+        reinterpret_cast<unsigned char*>(bytes.data()), data(text), static_cast<int>(text.size())
+    );
+    if (size < static_cast<int>(padding)) return std::nullopt;
+    bytes.resize(static_cast<std::size_t>(size) - padding);
+    if (encode_base64(bytes) != text) return std::nullopt;
+    return bytes;
+}
+
+bool same_bytes(std::string_view a, std::string_view b) {
+    return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 Parts& Parts::add(std::uint64_t number) & {

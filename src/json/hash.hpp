@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +27,13 @@ Digest hmac_sha256(std::string_view secret, std::string_view bytes);
 
 std::string hex(std::string_view bytes);  // Lower case.
 std::string hex(const Digest& digest);
+
+std::string base64(const Digest& digest);  // RFC 4648, with padding.
+// nullopt: not the one base64 of any bytes, as base64() writes it.
+std::optional<std::string> from_base64(std::string_view text);
+
+// Takes the same time wherever texts of one size differ.
+bool same_bytes(std::string_view a, std::string_view b);
 
 // Each part with its length (8 bytes, big-endian), numbers in 8 bytes: only equal lists have equal
 // bytes.

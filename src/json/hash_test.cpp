@@ -48,6 +48,34 @@ TEST(HmacSha256, an_empty_secret_is_a_secret_of_its_own) {
     );
 }
 
+// RFC 4648, section 10.
+TEST(Base64, reads_the_published_texts_and_no_other_spelling) {
+    EXPECT_EQ(from_base64(""), "");
+    EXPECT_EQ(from_base64("Zg=="), "f");
+    EXPECT_EQ(from_base64("Zm8="), "fo");
+    EXPECT_EQ(from_base64("Zm9v"), "foo");
+    EXPECT_EQ(from_base64("Zm9vYg=="), "foob");
+    for (const auto* wrong :
+         {"Zg", "Zg=", "Zh==", "Zg==\n", " Zg==", "Zm9v====", "====", "Z===", "Zm_v", "Zg==Zg=="})
+        EXPECT_EQ(from_base64(wrong), std::nullopt) << wrong;
+}
+
+TEST(Base64, a_digest_is_44_characters_that_read_back) {
+    const auto digest = sha256("abc");
+
+    const auto text = base64(digest);
+
+    EXPECT_EQ(text, "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
+    EXPECT_EQ(hex(from_base64(text).value()), hex(digest));
+}
+
+TEST(SameBytes, needs_the_same_size_and_content) {
+    EXPECT_TRUE(same_bytes("", ""));
+    EXPECT_TRUE(same_bytes("abc", "abc"));
+    EXPECT_FALSE(same_bytes("abc", "abd"));
+    EXPECT_FALSE(same_bytes("abc", "ab"));
+}
+
 TEST(Hash, threads_do_not_disturb_each_other) {
     auto digest = sha256("a");
     auto code = hmac_sha256("secret", "a");
