@@ -4,8 +4,10 @@
 #include <pawl/http_limits.hpp>
 #include <pawl/request_head.hpp>
 #include <pawl/service.hpp>
+#include <pawl/webhook.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -95,6 +97,12 @@ public:
     // called. Call before start(). `page` runs on the server's threads, concurrently, and must not
     // block. "GET" serves HEAD too.
     void public_page(std::string_view method, const std::string& route, PublicPage page);
+
+    // Adds a POST without credentials, key and quota, for deliveries whose signature `receive`
+    // checks. It runs on the server's threads, concurrently, and must not block: Service::run() has
+    // a form that doesn't. A body beyond `body_max` or HttpLimits::body_max gets 413. Call before
+    // start().
+    void webhook(const std::string& route, Webhook receive, std::size_t body_max = 256UL * 1024);
 
     void start();
     std::uint16_t port() const;

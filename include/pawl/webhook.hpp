@@ -2,21 +2,32 @@
 
 #include <pawl/detail/session.hpp>
 #include <pawl/request_head.hpp>
+#include <pawl/response.hpp>
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-// Signatures of webhooks: those that a provider sends us, and our own. docs/howto/webhooks.md
-//
+// Webhooks: those that a provider sends us, and the signatures of our own. docs/howto/webhooks.md
+namespace pawl {
+
+// One delivery, for HttpServer::webhook().
+struct WebhookDelivery {
+    const RequestHead& head;
+    std::string_view body;  // As it came, byte for byte.
+};
+// `answer` is called once, now or later, from any thread; an exception answers 500. A signature is
+// to be checked first: anybody can send a delivery.
+using Webhook =
+    std::function<void(const WebhookDelivery& delivery, std::function<void(Response)> answer)>;
+
 // A signature is an HMAC-SHA256 of the body as it was sent, byte for byte, and of the time of the
 // delivery. While a secret is replaced, both count: give the new one first, then the old one. An
 // empty secret never matches. All functions are thread-safe.
-namespace pawl {
-
 enum class WebhookCheck {
     ok,
     no_signature,     // A header is missing, or sent twice.

@@ -69,15 +69,16 @@ std::vector<FormField> form_of(const detail::RequestFields& fields) {
     return form;
 }
 
-std::variant<std::vector<FormField>, DecodeProblem> open_form(const Request& request) {
+Reply reply_of(const PublicPage& page, const Request& request) {
     std::vector<FormField> form;
     const auto type = request.head.header("Content-Type").value_or("");
-    if (json::body_kind(type, request.body) != json::BodyKind::form) return form;
-    auto pairs = json::parse_pairs(request.body);
-    if (auto* problem = std::get_if<DecodeProblem>(&pairs)) return std::move(*problem);
-    for (auto& pair : std::get<0>(pairs))
-        form.push_back({std::move(pair.name), std::move(pair.value)});
-    return form;
+    if (json::body_kind(type, request.body) == json::BodyKind::form) {
+        auto pairs = json::parse_pairs(request.body);
+        if (const auto* problem = std::get_if<DecodeProblem>(&pairs)) return invalid(*problem);
+        for (auto& pair : std::get<0>(pairs))
+            form.push_back({std::move(pair.name), std::move(pair.value)});
+    }
+    return reply_to(engine::StoredResponse{page({request.head, form}), false, {}}, 422);
 }
 
 }  // namespace pawl::http

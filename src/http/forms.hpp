@@ -32,7 +32,7 @@ std::optional<Reply> read_form(
 // The submitted fields, for a page that shows the form again.
 std::vector<FormField> form_of(const detail::RequestFields& fields);
 
-// The body of a request to a public page; only forms are read.
-std::variant<std::vector<FormField>, DecodeProblem> open_form(const Request& request);
+// Of a public page, whose body is read only if it is a form.
+Reply reply_of(const PublicPage& page, const Request& request);
 
 }  // namespace pawl::http

@@ -24,6 +24,7 @@
 #include "src/http/routes.hpp"
 #include "src/json/fingerprint.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -35,13 +36,14 @@ using http::Reply;
 using http::Request;
 using http::Responder;
 
-struct Target {
-    const detail::ErasedOperation* operation{};  // Exactly one of the three is set.
-    std::optional<HttpServer::ErasedQuery> query;
-    PublicPage page;
-};
-
 using Writer = std::shared_ptr<http::ResponseWriter>;
+
+struct Target {
+    const detail::ErasedOperation* operation{};  // Exactly one of the first three is set.
+    std::optional<HttpServer::ErasedQuery> query{};
+    std::function<void(const Request&, const Writer&)> open{};  // Without credentials.
+    std::optional<std::size_t> open_max{};  // Bytes of its body; nullopt: public_body_max.
+};
 
 // What is known of a request after its body has come.
 struct ParsedRequest {
@@ -110,7 +112,6 @@ struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
     void serve(ParsedRequest parsed, const Writer& out);
     std::optional<Reply> read_fields(ParsedRequest& parsed, detail::RequestFields& fields);
     bool from_own_page(const ParsedRequest& parsed) const;
-    void serve_public(const PublicPage& page, const Request& request, const Writer& out);
     void serve_query(
         const ParsedRequest& parsed, const detail::ErasedValue& request, const Writer& out
     );
@@ -176,12 +177,12 @@ http::Listener::Decision HttpServer::Impl::decide(const RequestHead& head) {
         });
     auto found = routes.find(head.method, path_as_sent(head));
     auto* match = std::get_if<http::Routes<Target>::Match>(&found);
-    if (match != nullptr && match->target->page)
+    if (match != nullptr && match->target->open)
         return accepted(
-            public_body_max,
-            [this, match = std::move(*match)](const Request& request, const Writer& out) {
+            std::min(match->target->open_max.value_or(public_body_max), options.limits.body_max),
+            [match = std::move(*match)](const Request& request, const Writer& out) {
                 out->set_route(*match.pattern);
-                serve_public(match.target->page, request, out);
+                match.target->open(request, out);
             }
         );
     auto principal = principal_of(head);
@@ -225,16 +226,6 @@ http::Listener::Accepted HttpServer::Impl::accepted(std::size_t body_max, Serve 
             }
         },
         body_max};
-}
-
-void HttpServer::Impl::serve_public(
-    const PublicPage& page, const Request& request, const Writer& out
-) {
-    const auto form = http::open_form(request);
-    if (const auto* problem = std::get_if<DecodeProblem>(&form))
-        return (*out)(http::invalid(*problem));
-    engine::StoredResponse answer{page({request.head, std::get<0>(form)}), false, {}};
-    (*out)(http::reply_to(std::move(answer), options.key_reused_status));
 }
 
 // Applies the tenant's quota before any work that costs the others: parsing, the store, a call.
@@ -452,15 +443,27 @@ void HttpServer::add_route(std::string_view method, std::string route, std::stri
         throw std::invalid_argument{
             "pawl: route " + route + " names the operation " + std::string{operation} +
             ": add it to the service first"};
-    impl_->routes.add(std::string{method}, std::move(route), Target{found, std::nullopt, {}});
+    impl_->routes.add(std::string{method}, std::move(route), Target{.operation = found});
 }
 
 void HttpServer::add_query(std::string route, ErasedQuery query) {
-    impl_->routes.add("GET", std::move(route), Target{nullptr, std::move(query), {}});
+    impl_->routes.add("GET", std::move(route), Target{.query = std::move(query)});
 }
 
 void HttpServer::public_page(std::string_view method, const std::string& route, PublicPage page) {
-    impl_->routes.add(std::string{method}, route, Target{nullptr, std::nullopt, std::move(page)});
+    auto open = [page = std::move(page)](const Request& request, const Writer& out) {
+        (*out)(http::reply_of(page, request));
+    };
+    impl_->routes.add(std::string{method}, route, {.open = std::move(open)});
+}
+
+void HttpServer::webhook(const std::string& route, Webhook receive, std::size_t body_max) {
+    auto open = [receive = std::move(receive)](const Request& request, const Writer& out) {
+        receive({request.head, request.body}, [out](Response response) {
+            (*out)(http::reply_to(engine::StoredResponse{std::move(response), false, {}}, 422));
+        });
+    };
+    impl_->routes.add("POST", route, {.open = std::move(open), .open_max = body_max});
 }
 
 void HttpServer::start() {
