@@ -17,7 +17,7 @@ namespace pawl {
 
 using namespace std::chrono_literals;
 
-// An operation is a class with a name, its steps, and up to four optional members:
+// An operation is a class with a name, its steps, and up to five optional members:
 //
 //   static constexpr std::string_view name = "book_ride";
 //   using Flow = pawl::Steps<...>;
@@ -46,7 +46,9 @@ using namespace std::chrono_literals;
 //
 // 4. `abandon`, see Abandoned below.
 //
-// None of the four is silently ignored: a member of another form does not compile, nor does one
+// 5. `settled_by`, see ProviderEvent (provider_event.hpp): how a webhook settles a call in doubt.
+//
+// None of the five is silently ignored: a member of another form does not compile, nor does one
 // whose name differs by a missing, an added or a swapped letter (detail/near_names.hpp). In a final
 // class only public members are seen.
 enum class KeyRule {

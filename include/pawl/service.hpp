@@ -4,6 +4,7 @@
 #include <pawl/detail/erased_job.hpp>
 #include <pawl/detail/erased_operation.hpp>
 #include <pawl/operation.hpp>
+#include <pawl/provider_event.hpp>
 #include <pawl/query.hpp>
 
 #include <chrono>
@@ -234,6 +235,13 @@ public:
         auto checked = detail::request_of<RequestOf<Op>>(request);
         start_erased(Op::name, principal, key, std::move(checked), std::move(on_end));
     }
+
+    // Settles a call in doubt as happened, if the request is on the attention list, nobody has
+    // decided about it, and its operation's settled_by() proves it by the event. The decision is
+    // recorded like a person's, by "webhook PROVIDER ID": it can be undone for `settle_after`, then
+    // a completer carries it out. False: no such request; one that is at work gets its own answer.
+    // For a job of the event, in its transaction. Throws StoreError.
+    bool settle_by(Tx& tx, const ProviderEvent& event);
 
     // Starts completer, reaper, scheduler and workers. Keys at recovery points that no operation
     // knows are counted and logged (PAWL0007); they wait for a binary that knows them.

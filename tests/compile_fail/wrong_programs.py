@@ -34,6 +34,7 @@ KEEPER_FORM = 'pawl: a keeper is a member function Next<Points...> f(Tx&, const 
 SAME_NAME = 'pawl: two steps start from the same recovery point, or two points share a name'
 ABANDON_FORM = 'pawl: abandon is a member function Finish abandon(Tx&, const Point&, const Abandoned&)'
 TARGET_FORM = 'pawl: call_target is a member function std::string call_target(const Point&) const'
+SETTLED_BY_FORM = 'pawl: settled_by is a member function std::optional<Result> settled_by(const Point&, const ProviderEvent&) const'
 PROBLEM_FORM = 'pawl: a request checks itself in std::optional<std::string> problem() const'
 TEMPLATE = 'pawl: a result whose type is a template needs a `static constexpr std::string_view name`'
 BEFORE_KEY = 'pawl: before_key is a public member function std::optional<Response> before_key(Snapshot&, '\
@@ -192,6 +193,15 @@ CALLS = {
         (ABANDON, ABANDON + '\n    std::string call_target(const ChargeCreated&) const { return "bank"; }')]),
     'call_target_that_is_no_string': (TARGET_FORM, [
         (ABANDON, ABANDON + '\n    int call_target(const RideCreated&) const { return 1; }')]),
+    'settled_by_of_a_point_without_call': (SETTLED_BY_FORM, [
+        (ABANDON, ABANDON + '\n    std::optional<Charge> settled_by(const ChargeCreated&, const pawl::ProviderEvent&) const '
+         '{ return std::nullopt; }')]),
+    'settled_by_that_gives_no_result_of_the_call': (SETTLED_BY_FORM, [
+        (ABANDON, ABANDON + '\n    std::optional<RideId> settled_by(const RideCreated&, const pawl::ProviderEvent&) const '
+         '{ return std::nullopt; }')]),
+    'settled_by_that_is_misspelt': (almost('settled_by'), [
+        (ABANDON, ABANDON + '\n    std::optional<Charge> setled_by(const RideCreated&, const pawl::ProviderEvent&) const '
+         '{ return std::nullopt; }')]),
     'abandon_of_a_point_without_call': (ABANDON_FORM, [(ABANDON, ABANDON.replace('RideCreated', 'ChargeCreated'))]),
 }
 

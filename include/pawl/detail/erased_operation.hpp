@@ -3,6 +3,7 @@
 #include <pawl/detail/erased_step.hpp>
 #include <pawl/detail/json.hpp>
 #include <pawl/detail/json_schema.hpp>
+#include <pawl/detail/settled_by.hpp>
 #include <pawl/operation.hpp>
 #include <pawl/query.hpp>
 #include <pawl/tx.hpp>
@@ -142,6 +143,7 @@ void fill_results(ErasedStep& step, List<R...>) {
                 inquiry.value()
             );
         };
+    step.settled_by = settled_by_rule<Op, typename S::From, R...>();
     if constexpr (S::routed)
         step.route = [](void* op, const void* point) {
             return (static_cast<Op*>(op)->*S::route)(as<typename S::From>(point));
@@ -383,6 +385,12 @@ ErasedOperation erase_operation(std::shared_ptr<Op> op) {
         call_target_is_of_use<Op>(static_cast<const typename Op::Flow::All*>(nullptr)),
         "pawl: call_target is a member function std::string call_target(const Point&) const, of a "
         "point that a foreign call starts from"
+    );
+    static_assert(
+        settled_by_is_of_use<Op>(static_cast<const typename Op::Flow::All*>(nullptr)),
+        "pawl: settled_by is a member function std::optional<Result> settled_by(const Point&, "
+        "const "
+        "ProviderEvent&) const, of a point that a foreign call starts from"
     );
     form.op = std::move(op);
     fill_settings<Op>(form);

@@ -2,6 +2,7 @@
 
 #include <pawl/call.hpp>
 #include <pawl/detail/json_schema.hpp>
+#include <pawl/detail/settled_by.hpp>
 #include <pawl/inquiry.hpp>
 #include <pawl/operation.hpp>
 #include <pawl/router.hpp>
@@ -65,6 +66,7 @@ struct ErasedStep {
     Routing (*route)(void* op, const void* point){};
     // The call target; nullptr: the operation names none.
     std::string (*call_target)(const void* op, const void* point){};
+    SettledByRule settled_by{};  // nullptr: no event of the provider settles the call.
     // nullptr: the operation has none.
     Answer (*abandon)(void* op, Tx& tx, const void* point, const Abandoned& why){};
     std::vector<ErasedResult> results;

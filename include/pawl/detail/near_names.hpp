@@ -38,6 +38,12 @@
     X(poblem) X(prblem) X(prolem) X(probem) X(problm) X(proble) X(rpoblem) X(porblem) X(prbolem) \
     X(prolbem) X(probelm) X(problme) X(pproblem) X(prroblem) X(prooblem) X(probblem) X(probllem) \
     X(probleem) X(problemm) X(problems)
+#define PAWL_NEAR_SETTLED_BY(X) \
+    X(ettled_by) X(sttled_by) X(setled_by) X(setted_by) X(settld_by) X(settle_by) X(settledby) \
+    X(settled_y) X(settled_b) X(esttled_by) X(stetled_by) X(setlted_by) X(setteld_by) \
+    X(settlde_by) X(settle_dby) X(settledb_y) X(settled_yb) X(ssettled_by) X(seettled_by) \
+    X(setttled_by) X(settlled_by) X(settleed_by) X(settledd_by) X(settled_bby) X(settled_byy) \
+    X(settledBy) X(settled_bys)
 // clang-format on
 
 namespace pawl::detail {
@@ -50,10 +56,12 @@ struct OptionalNames {
     PAWL_DECLARE(abandon)
     PAWL_DECLARE(before_key)
     PAWL_DECLARE(call_target)
+    PAWL_DECLARE(settled_by)
     PAWL_NEAR_SETTINGS(PAWL_DECLARE)
     PAWL_NEAR_ABANDON(PAWL_DECLARE)
     PAWL_NEAR_BEFORE_KEY(PAWL_DECLARE)
     PAWL_NEAR_CALL_TARGET(PAWL_DECLARE)
+    PAWL_NEAR_SETTLED_BY(PAWL_DECLARE)
 #undef PAWL_DECLARE
 };
 template <class Op>
@@ -81,6 +89,7 @@ PAWL_OPTIONAL_MEMBER(settings, PAWL_NEAR_SETTINGS)
 PAWL_OPTIONAL_MEMBER(abandon, PAWL_NEAR_ABANDON)
 PAWL_OPTIONAL_MEMBER(before_key, PAWL_NEAR_BEFORE_KEY)
 PAWL_OPTIONAL_MEMBER(call_target, PAWL_NEAR_CALL_TARGET)
+PAWL_OPTIONAL_MEMBER(settled_by, PAWL_NEAR_SETTLED_BY)
 #undef PAWL_OPTIONAL_MEMBER
 
 #define PAWL_CHECK(name)                                                                          \
@@ -94,6 +103,7 @@ constexpr bool check_near_names() {
     PAWL_CHECK(abandon)
     PAWL_CHECK(before_key)
     PAWL_CHECK(call_target)
+    PAWL_CHECK(settled_by)
     return true;
 }
 #undef PAWL_CHECK
@@ -124,6 +134,7 @@ constexpr bool almost_static_settings = false PAWL_NEAR_SETTINGS(PAWL_HAS_STATIC
 #undef PAWL_NEAR_ABANDON
 #undef PAWL_NEAR_BEFORE_KEY
 #undef PAWL_NEAR_CALL_TARGET
+#undef PAWL_NEAR_SETTLED_BY
 #undef PAWL_NEAR_PARTITION
 #undef PAWL_NEAR_PROBLEM
 // NOLINTEND(cppcoreguidelines-macro-usage)
