@@ -122,6 +122,9 @@ struct ClientOptions {
     std::chrono::milliseconds breaker_wait_max{30'000};
 
     int connections_max{256};
+    // Sends nothing to an address of a private network or of this machine: for URLs that others
+    // choose, such as receivers of webhooks. Checked after the name was resolved.
+    bool public_addresses_only{false};
     // Called after each try and before the next, on the thread of the try. Must be quick and not
     // throw.
     std::function<void(const ClientTry&)> on_try{};

@@ -1,16 +1,20 @@
 #include "src/http/transfer.hpp"
 
 #include "src/base/letter_case.hpp"
+#include "src/base/public_address.hpp"
 #include "src/base/thread_name.hpp"
 #include "src/core/assert.hpp"
 #include "src/http/field_syntax.hpp"
 
 #include <curl/curl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <future>
 #include <mutex>
 #include <set>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -36,6 +40,7 @@ struct Exchange {
     int sendings{0};  // How often libcurl came to the point of sending the request.
     std::size_t header_bytes{0};
     bool too_large{false};
+    bool refused_address{false};
     bool head_whole{false};  // The empty line after the headers has come.
     Clock::time_point over_at{};
 
@@ -87,6 +92,28 @@ int on_sending(void* self, char*, char*, int, int) {
     return CURL_PREREQFUNC_OK;
 }
 
+std::span<const std::uint8_t> bytes_of(const curl_sockaddr& address) {
+    const void* plain = &address.addr;
+    if (address.family == AF_INET) {
+        const auto& v4 = static_cast<const sockaddr_in*>(plain)->sin_addr;
+        return {reinterpret_cast<const std::uint8_t*>(&v4), sizeof v4};
+    }
+    if (address.family != AF_INET6) return {};
+    const auto& v6 = static_cast<const sockaddr_in6*>(plain)->sin6_addr;
+    return {reinterpret_cast<const std::uint8_t*>(&v6), sizeof v6};
+}
+
+// Called for each address of the name, before a connection to it is opened.
+curl_socket_t open_public(void* self, curlsocktype, curl_sockaddr* address) {
+    if (!base::is_public_address(bytes_of(*address))) {
+        static_cast<Exchange*>(self)->refused_address = true;
+        return CURL_SOCKET_BAD;
+    }
+    const auto type = address->socktype | SOCK_CLOEXEC;
+    const auto family = address->family;
+    return ::socket(family, type, address->protocol);  // tidy: allow socket: libcurl's, checked
+}
+
 void set_common(CURL* easy, Exchange& exchange) {
     curl_easy_setopt(easy, CURLOPT_PRIVATE, &exchange);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
@@ -106,6 +133,10 @@ void set_common(CURL* easy, Exchange& exchange) {
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, &exchange);
     curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, &on_sending);
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, &exchange);
+    if (exchange.request.public_only) {
+        curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, &open_public);
+        curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, &exchange);
+    }
     if (exchange.request.never_resend) {
         curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
         curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
@@ -176,6 +207,8 @@ Sent verdict(Exchange& exchange, CURL* easy, CURLcode code) {
         return std::move(exchange.answer);
     }
     if (exchange.too_large) return Lost{"the answer is larger than is allowed"};
+    if (exchange.refused_address && exchange.sendings == 0)
+        return NotSent{"the address is not public", true};
     const bool hopeless = code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL;
     return without_answer(exchange, curl_easy_strerror(code), hopeless);
 }

@@ -30,6 +30,9 @@ struct OutgoingRequest {
     // For a call that must never be repeated, a fresh connection is used and not kept
     // (docs/design.md, part 4); a second sending is also cut off.
     bool never_resend{false};
+    // Refuses an address of a private network or of this machine, after its name was resolved and
+    // before a connection is opened: for a URL that another party has chosen.
+    bool public_only{false};
 };
 
 // Why the request can never be sent: a line end in it would let its author add a header.
