@@ -1,6 +1,7 @@
 #include "apps/rides/book_ride.hpp"
 
 #include "apps/rides/receipt.hpp"
+#include "apps/rides/stripe_events.hpp"
 #include "rides/statements.hpp"
 
 #include <array>
@@ -173,6 +174,17 @@ Finish BookRide::abandon(Tx& tx, const CustomerMissing& at, const Abandoned&) {
         "The ride was given up",
         "An operator gave this request up; there is no ride, and your card was not charged."
     ));
+}
+
+std::optional<Charge> BookRide::settled_by(const RideCreated& at, const pawl::ProviderEvent& event)
+    const {
+    if (event.type != "charge.succeeded") return std::nullopt;
+    const auto charge = pawl::from_json<EventCharge>(event.object);
+    const auto order = order_for(at);
+    if (!charge || charge->amount != order.amount || charge->currency != order.currency ||
+        charge->customer != order.customer || charge->description != order.description)
+        return std::nullopt;
+    return Charge{charge->id};
 }
 
 }  // namespace rides

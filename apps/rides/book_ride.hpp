@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pawl/provider_event.hpp>
+
 #include "apps/rides/rides.hpp"
 #include "apps/rides/stripe.hpp"
 
@@ -88,6 +90,8 @@ public:
 
     std::string call_target(const RideCreated&) const { return stripe_.target(); }
     std::string call_target(const CustomerMissing&) const { return stripe_.target(); }
+    // A charge.succeeded of exactly this order.
+    std::optional<Charge> settled_by(const RideCreated& at, const pawl::ProviderEvent& event) const;
 
     // A rider's first ride makes its customer at Stripe. Repeat::safe in every flow: two customers
     // of one rider cost nothing, and only the stored one is ever charged.

@@ -172,6 +172,22 @@ void add_application(CLI::App& app, ServeOptions& options) {
     if (const char* key = std::getenv("STRIPE_API_KEY")) options.stripe_api_key = key;
 }
 
+namespace {
+
+// How both sides are kept the same besides the calls.
+void add_events(CLI::App& app, ServeOptions& options) {
+    app.add_option(
+        "--stripe-webhook-secrets",
+        options.stripe_webhook_secret_file,
+        "File of the secrets of Stripe's webhooks, whsec_..., one a line, newest first: turns on "
+        "POST /webhooks/stripe (or STRIPE_WEBHOOK_SECRETS, separated by spaces)"
+    );
+    if (const char* secrets = std::getenv("STRIPE_WEBHOOK_SECRETS"))
+        options.stripe_webhook_secrets = secrets;
+}
+
+}  // namespace
+
 void add_jobs(CLI::App& app, pawl::ServiceOptions& service) {
     app.add_option_function<std::vector<std::int64_t>>(
            "--retry-after-ms",
@@ -200,6 +216,7 @@ void add_serve(CLI::App& app, ServeOptions& options) {
         options.http_threads,
         "Threads for connections; 0: as many as cores, at most 4"
     );
+    add_events(app, options);
     add_limits(app, options);
     app.add_option_function<std::int64_t>(
         "--drain-s",
@@ -299,6 +316,17 @@ void add_provider(CLI::App& app, ProviderOptions& options) {
         "As Stripe does after a day"
     );
     add_losses(app, options.losses);
+    app.add_option(
+        "--webhook", options.events.url, "URL that gets an event of each charge and refund"
+    );
+    app.add_option(
+        "--webhook-secret", options.events.secrets, "Signs the events; may be given several times"
+    );
+    app.add_option(
+        "--webhook-faults",
+        options.event_faults,
+        "Words: early (before the answer), twice, shuffled (in another order)"
+    );
 }
 
 void add_second_provider(CLI::App& app, SecondProviderOptions& options) {

@@ -11,6 +11,7 @@
 #include "apps/rides/refund_ride.hpp"
 #include "apps/rides/riders.hpp"
 #include "apps/rides/small_requests.hpp"
+#include "apps/rides/stripe_events.hpp"
 #include "apps/rides/trips.hpp"
 #include "rides/migrations.hpp"
 #include "rides/statements.hpp"
@@ -18,7 +19,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -120,9 +124,29 @@ Application::Application(const ServeOptions& options, pawl::Database::As as)
     service_->add(PayBackWorker{stripe_});
     service_->add(PointsWorker{});
     service_->add(ReceiptWorker{options.smtp_url});
+    service_->add(ReceiveEvent{});
+    service_->add(EventWorker{*service_, stripe_.target()});
 }
 
 namespace {
+
+// None: there is no route for webhooks.
+std::vector<std::string> webhook_secrets_of(const ServeOptions& options) {
+    std::string text = options.stripe_webhook_secrets;
+    if (const auto& name = options.stripe_webhook_secret_file; !name.empty()) {
+        pawl::log::warn_if_others_can_read("file of webhook secrets", name);
+        std::ifstream file{name};
+        if (!file) throw std::invalid_argument{"the file " + name + " can't be read"};
+        text.assign(std::istreambuf_iterator<char>{file}, {});
+    }
+    std::istringstream words{text};
+    std::vector<std::string> secrets{std::istream_iterator<std::string>{words}, {}};
+    for (const auto& secret : secrets)
+        if (secret.size() < 16)
+            throw std::invalid_argument{
+                "a webhook secret has fewer than 16 characters: copy whsec_... from Stripe"};
+    return secrets;
+}
 
 // These go into a header or a form as they are.
 std::optional<std::string> word_problem(std::string_view name, const std::string& value) {
@@ -246,6 +270,10 @@ int serve(const ServeOptions& options) {
     pawl::HttpServer server{
         application.service(), http_options(options, riders, has_pages ? &pages : nullptr)};
     add_routes(server, options);
+    if (auto secrets = webhook_secrets_of(options); !secrets.empty())
+        server.webhook(
+            "/webhooks/stripe", stripe_webhook(application.service(), std::move(secrets))
+        );
     if (has_pages) pages.add_to(server);
     std::fprintf(stderr, "rides: listening on port %u\n", static_cast<unsigned>(server.port()));
     return pawl::run_until_signal(application.service(), server);

@@ -26,6 +26,9 @@ struct ServeOptions {
     // The payment source of customers that Stripe makes. Empty: tok_visa with a test key, else
     // none.
     std::string stripe_source;
+    // A file of the secrets of Stripe's webhooks, one a line, newest first; empty: the next member.
+    std::string stripe_webhook_secret_file{};
+    std::string stripe_webhook_secrets{};  // Separated by spaces: STRIPE_WEBHOOK_SECRETS.
     bool charge_once{// Stripe's stand-in ignores keys: charge at most once; calls in doubt go to
                      // the attention list.
                      false};

@@ -65,6 +65,8 @@ std::optional<std::string> ProviderOptions::problem() const {
     if (forget_keys_after.count() < 0)
         return "--forget-keys-after-s is " + std::to_string(forget_keys_after.count()) +
                ": 0 or more";
+    if (!events.url.empty() && events.secrets.empty())
+        return "--webhook-secret is missing: what signs the events";
     if (delay.count() < 0 || delay.count() > 60'000) return "--delay is out of 0 to 60000 ms";
     return std::nullopt;
 }
@@ -93,6 +95,8 @@ struct Provider::Impl {
                       },
                   .date = [] { return pawl::http::http_date(pawl::base::system_clock().now()); }}} {
         faults = {.down = options.down, .decline = options.decline, .delay = options.delay};
+        event_faults = EventFaults::of(options.event_faults);
+        if (!options.events.url.empty()) events.emplace(options.events);
     }
 
     void serve(const Request& request, Responder respond);
@@ -103,10 +107,18 @@ struct Provider::Impl {
         const std::shared_ptr<Responder>& respond,
         const std::function<void(const Faults&)>& run
     );
+    void report(
+        const BankRequest& asked,
+        const BankAnswer& answer,
+        const EventFaults& how,
+        std::function<void()> tell
+    );
     void tell(Reply reply, const BankAnswer& answer, std::shared_ptr<Responder> respond);
 
     ProviderOptions options;
     Faults faults;  // Used on the listener's thread only, like the bank.
+    EventFaults event_faults;
+    std::optional<EventSender> events;  // Outlives the bank, whose thread uses it.
     Bank bank;
     MailCatcher mails;
     Listener listener;
@@ -135,6 +147,8 @@ void Provider::Impl::serve_test(const Request& request, Responder respond) {
     if (const auto* life = object.if_contains("hold_lifetime_ms");
         life != nullptr && life->is_int64())
         faults.hold_lifetime = std::chrono::milliseconds{life->get_int64()};
+    if (const auto* words = object.if_contains("webhooks"); words != nullptr && words->is_string())
+        event_faults = EventFaults::of(words->get_string());
     respond({.body = "{}"});
 }
 
@@ -182,8 +196,10 @@ void Provider::Impl::serve_api(const Request& request, Responder respond) {
             asked,
             with,
             pawl::base::system_clock().now(),
-            [this, shared, version, id = asked.id](const BankAnswer& answer) {
-                tell(reply_of(answer, id, version), answer, shared);
+            [this, shared, version, asked, how = event_faults](const BankAnswer& answer) {
+                report(asked, answer, how, [=, this] {
+                    tell(reply_of(answer, asked.id, version), answer, shared);
+                });
             }
         );
     };
@@ -237,6 +253,25 @@ void Provider::Impl::run_by_fate(
     run(with);
 }
 
+// Sends the event of what was booked, before or after the request's own answer.
+void Provider::Impl::report(
+    const BankRequest& asked,
+    const BankAnswer& answer,
+    const EventFaults& how,
+    std::function<void()> tell
+) {
+    if (!events || answer.event.empty()) return tell();
+    const BookedEvent event{
+        .type = answer.event,
+        .object = bank.find("/v1/charges/" + answer.charge).body,
+        .request = asked.id,
+        .key = asked.key,
+        .at = pawl::base::system_clock().now()};
+    if (how.early) return events->send(event, how, std::move(tell));
+    tell();
+    events->send(event, how, {});
+}
+
 // On any thread, after the ledger has stored it.
 void Provider::Impl::tell(
     Reply reply, const BankAnswer& answer, std::shared_ptr<Responder> respond
@@ -267,6 +302,7 @@ std::uint16_t Provider::smtp_port() const {
 }
 
 void Provider::stop() {
+    if (impl_->events) impl_->events->stop();
     impl_->listener.stop(std::chrono::milliseconds{0});
     impl_->mails.stop();
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apps/standins/losses.hpp"
+#include "apps/standins/provider_events.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -23,6 +24,8 @@ struct ProviderOptions {
     bool decline{false};                 // Declines every card.
     std::chrono::seconds forget_keys_after{86'400};  // As Stripe does.
     Losses losses{};                                 // Of charges.
+    EventOptions events{};                           // Where webhooks go, and who signs them.
+    std::string event_faults{};                      // See EventFaults: "early twice shuffled".
     std::optional<std::string> problem() const;
 };
 
@@ -39,7 +42,9 @@ struct ProviderOptions {
 // cus_429* (always), cus_forgets* (its keys are forgotten at once: a repeat books again), cus_late*
 // (booked 500 ms late), cus_holdonly* (a charge is declined, an authorisation is not).
 //
-// For tests on the same port: POST /_test/faults (JSON: down, decline, delay_ms, and
+// With a URL for webhooks it sends charge.succeeded and charge.refunded, at least once each.
+//
+// For tests on the same port: POST /_test/faults (JSON: down, decline, delay_ms, webhooks, and
 // hold_lifetime_ms: after it an authorisation has expired, as by default after 7 days), GET
 // /_test/ledger.
 class Provider {

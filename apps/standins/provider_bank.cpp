@@ -115,6 +115,11 @@ void Bank::execute(
     }
     auto outcome = decide(request, faults, now);
     outcome.answer.key = request.key;
+    if (outcome.booked && outcome.booked->kind != "customer") {
+        const bool refund = outcome.booked->kind == "refund";
+        outcome.answer.charge = refund ? outcome.booked->charge : outcome.booked->id;
+        outcome.answer.event = refund ? "charge.refunded" : "charge.succeeded";
+    }
     if (!outcome.remember && !outcome.booked) {
         lock.unlock();
         return tell(std::move(outcome.answer));

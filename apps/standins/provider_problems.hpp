@@ -15,6 +15,9 @@ struct BankAnswer {
     std::string original{};  // For a replay: the Request-Id of the first.
     std::chrono::milliseconds delay{0};
     bool never{};  // Never answered.
+    // If the request booked a charge or a refund: the charge, and what happened to it.
+    std::string charge{};
+    std::string_view event{};
 };
 
 // An error in Stripe's form (its API reference, "Errors"); empty members are left out.

@@ -15,8 +15,18 @@ INSERT INTO ended_sessions (id, began)
 VALUES ($1, $2)
 ON CONFLICT (id) DO NOTHING;
 
+-- name: find_charged_ride   ($1 charge)
+SELECT id, user_id
+FROM rides
+WHERE stripe_charge_id = $1;
+
 -- name: find_ended_sessions
 SELECT id, began FROM ended_sessions ORDER BY began DESC LIMIT 65536;
+
+-- name: find_event   ($1 event)
+SELECT type, charge_id, amount, amount_refunded, object, call_key, state
+FROM provider_events
+WHERE id = $1;
 
 -- name: find_key_of_charge   ($1 stripe customer, $2 the client's key, from the charge's description)
 -- No index serves this query, because people run it for one charge at a time.
@@ -100,6 +110,10 @@ DELETE FROM ended_sessions WHERE began < $1;
 INSERT INTO audit_records (action, created_at, data, origin_ip, resource_id, resource_type, user_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7);
 
+-- name: insert_event   ($1 id, $2 type, $3 created, $4 now, $5 charge, $6 amount, $7 amount refunded, $8 object, $9 call key or NULL)
+INSERT INTO provider_events (id, type, created_at, received_at, charge_id, amount, amount_refunded, object, call_key)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9);
+
 -- name: insert_refund   ($1 ride, $2 key, $3 now, $4 amount)
 INSERT INTO ride_refunds (ride_id, key, created_at, amount, state)
 VALUES ($1, $2, $3, $4, 'ordered');
@@ -179,6 +193,9 @@ WHERE id = $1;
 -- name: set_customer   ($1 email, $2 stripe customer)
 UPDATE users SET stripe_customer_id = $2 WHERE email = $1;
 
+-- name: set_event_state   ($1 event, $2 state)
+UPDATE provider_events SET state = $2 WHERE id = $1;
+
 -- name: set_refund_state   ($1 ride, $2 key, $3 state)
 UPDATE ride_refunds
 SET state = $3
@@ -191,6 +208,13 @@ UPDATE rides
 SET stripe_refund_id = $2, state = 'refunded'
 WHERE id = $1
   AND amount = (SELECT SUM(f.amount) FROM ride_refunds AS f WHERE f.ride_id = rides.id AND f.state = 'made');
+
+-- name: set_refunded_by_event   ($1 charge)
+-- Refunded at the provider, without a request of ours. Another state is not a ride that was paid for.
+UPDATE rides
+SET state = 'refunded'
+WHERE stripe_charge_id = $1
+  AND state IN ('booked', 'cancelled');
 
 -- name: set_role   ($1 email, $2 role)
 UPDATE users SET role = $2 WHERE email = $1 AND role <> $2;

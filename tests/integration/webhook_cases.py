@@ -1,0 +1,201 @@
+"""Events of the provider come in: signed, each once, in any order and before our own answer; and they settle calls in doubt."""
+import hashlib
+import hmac
+import json
+import random
+import time
+
+from kill_cases import QUICK
+from murphy_cases import faults
+from phone import Phone
+from world import World, check, check_equal, wait_until
+
+NEW, OLD = 'whsec_new_secret_of_tests', 'whsec_old_secret_of_tests'
+HOOKS = ['--settle-after-s', '0']
+SECRETS = {'STRIPE_WEBHOOK_SECRETS': f'{NEW} {OLD}'}
+
+
+class Hooked(World):
+    """A world whose stand-in for Stripe sends its events to the server."""
+
+    def __init__(self, settings, options=(), how='', secret=NEW):
+        super().__init__(settings.bin, [*QUICK, *HOOKS, *options])
+        self.environment = dict(SECRETS)
+        self.provider_options += ['--webhook', f'http://127.0.0.1:{self.port}/webhooks/stripe', '--webhook-secret', secret,
+                                  '--webhook-faults', how]
+
+    def events(self):
+        return dict(self.rows('SELECT id, state FROM provider_events'))
+
+    def wait_applied(self, count, state='applied'):
+        wait_until(f'{count} events to be {state}', lambda: list(self.events().values()).count(state) == count)
+
+    def refund_there(self, charge, amount=None):
+        """A refund by the provider's dashboard: no request of ours."""
+        self.judged = False   # No request in the history names it.
+        form = f'charge={charge}' + (f'&amount={amount}' if amount else '')
+        answer = Phone(self.stripe, 'sk_test_dashboard').send(
+            'POST', '/v1/refunds', form, headers={'Content-Type': 'application/x-www-form-urlencoded'})
+        check_equal(answer.status, 200, f'the refund: {answer}')
+
+    def states(self):
+        return sorted(state for (state,) in self.rows('SELECT state FROM rides'))
+
+
+def sign(body, secrets, at=None):
+    at = int(at or time.time())
+    marks = [hmac.new(s.encode(), f'{at}.{body}'.encode(), hashlib.sha256).hexdigest() for s in secrets]
+    return ','.join([f't={at}', *(f'v1={mark}' for mark in marks)])
+
+
+def event(number, charge='ch_unknown', kind='charge.succeeded', **more):
+    return json.dumps({'id': f'evt_{number}', 'object': 'event', 'type': kind, 'created': 1_800_000_000, 'pending_webhooks': 1,
+                       'data': {'object': {'id': charge, 'object': 'charge', 'amount': 2000, 'amount_refunded': 0,
+                                           'currency': 'usd', 'customer': None, 'description': None, **more}},
+                       'request': {'id': None, 'idempotency_key': None}})
+
+
+def deliver(world, body, signature):
+    return Phone(world.port).send('POST', '/webhooks/stripe', body, headers={
+        'Content-Type': 'application/json', **({'Stripe-Signature': signature} if signature else {})})
+
+
+def signatures(settings):
+    """Only a signature of one of the secrets, of the last five minutes and of these bytes is accepted."""
+    with Hooked(settings) as world:
+        world.start_server()
+        body = event(1)
+        now = time.time()
+        for what, signature in {'none': None, 'empty': '', 'of another secret': sign(body, ['whsec_of_somebody_else']),
+                                'of another body': sign(body + ' ', [NEW]), 'too old': sign(body, [NEW], now - 400),
+                                'of tomorrow': sign(body, [NEW], now + 86_400), 'no time': sign(body, [NEW]).split(',')[1]}.items():
+            answer = deliver(world, body, signature)
+            check_equal(answer.status, 400, f'the answer to a signature {what}: {answer}')
+        check_equal(world.events(), {}, 'events')
+        check_equal(deliver(world, body, sign(body, [NEW])).status, 200, 'the new secret')
+        check_equal(deliver(world, event(2), sign(event(2), [OLD])).status, 200, 'the old secret')
+        check_equal(deliver(world, event(3), sign(event(3), ['whsec_of_somebody_else', OLD])).status, 200, 'two signatures')
+        again = deliver(world, body.replace('"pending_webhooks": 1', '"pending_webhooks": 0'),
+                        sign(body.replace('"pending_webhooks": 1', '"pending_webhooks": 0'), [NEW]))
+        check_equal(again.status, 200, f'a second delivery: {again}')
+        other = event(1, amount=2001)
+        check_equal(deliver(world, other, sign(other, [NEW])).status, 422, 'another event under the same id')
+        ping = json.dumps({'id': 'evt_9', 'type': 'customer.created', 'data': {'object': {'id': 'cus_1'}}})
+        check_equal(deliver(world, ping, sign(ping, [NEW])).status, 200, 'an event of another type')
+        for wrong in ('', '[]', '{"id":"evt_8","type":"charge.succeeded"}', '\x00'):
+            check_equal(deliver(world, wrong, sign(wrong, [NEW])).status, 400, f'signed nonsense {wrong!r}')
+        check_equal(sorted(world.events()), ['evt_1', 'evt_2', 'evt_3'], 'events')
+        check_equal(world.count('pawl_idempotency_keys', "operation = 'receive_event'"), 3, 'keys')
+
+
+def in_any_order(settings, how):
+    """Each event is applied once, and its ride is as the provider has it."""
+    with Hooked(settings, how=how) as world:
+        world.start_server()
+        for n in range(4):
+            check_equal(world.phone().book(f'k{n}').status, 201, 'a ride')
+        charges = [line['id'] for line in world.ledger()]
+        world.refund_there(charges[0])
+        world.refund_there(charges[1], 500)
+        world.refund_there(charges[2], 500)
+        world.refund_there(charges[2], 1500)
+        world.wait_applied(8)
+        check_equal(world.states(), ['booked', 'booked', 'refunded', 'refunded'], 'rides')
+        check_equal(world.count('audit_records', "action = 'refunded'"), 2, 'refunds in the audit')
+        world.settle()
+        check_equal(len(world.ledger()), 4, 'charges')
+
+
+def before_the_own_answer(settings):
+    """The event comes while the request is at its call: nothing is done to it, and it gets its own answer."""
+    with Hooked(settings, how='early') as world:
+        world.start_server()
+        faults(world, delay_ms=1_500)
+        answer = world.phone().book('k')
+        check_equal(answer.status, 201, f'the ride: {answer}')
+        check_equal(world.count('pawl_audit_log'), 0, 'decisions')
+        world.wait_applied(1)
+        check_equal(world.phone().book('k').body, answer.body, 'the repeat')
+
+
+def settles_doubt(settings, once, how):
+    """A charge was booked, and its answer says 500: the request waits for a person, and the event settles it instead."""
+    options = ['--rider', 'test_doubt charged500@example.com cus_charged500', *(['--charge-once'] if once else [])]
+    with Hooked(settings, options, how) as world:
+        world.start_server()
+        phone = world.phone('test_doubt')
+        answer = wait_until('the ride', lambda: next((a for a in [phone.book('k')] if a.status == 201), None))
+        charge = world.ledger()[0]['id']
+        check_equal((answer.json['charge'], len(world.ledger()), world.count('pawl_attention')), (charge, 1, 0), 'the charge')
+        check_equal(list(world.events().values()), ['settled'], 'the event')
+        actors = {actor for (actor,) in world.rows('SELECT actor FROM pawl_audit_log')}
+        check_equal(actors, {f'webhook stripe {next(iter(world.events()))}'}, 'who settled it')
+        check_equal(world.rows('SELECT state, stripe_charge_id FROM rides'), [('booked', charge)], 'the ride')
+        world.settle()
+        check_equal(len(world.mails()), 1, 'receipts')
+
+
+def proves_nothing(settings):
+    """Events of another amount, of another customer and of nothing leave the request to a person."""
+    with World(settings.bin, [*QUICK, *HOOKS, '--charge-once', '--rider', 'test_doubt 500@example.com cus_500'], judged=False) as world:
+        world.environment = dict(SECRETS)
+        world.start_server()
+        wait_until('the doubt', lambda: world.phone('test_doubt').book('k').status == 502)
+        right = {'customer': 'cus_500', 'description': 'Rocket ride, request k'}
+        for n, wrong in enumerate([{'amount': 1999}, {'currency': 'eur'}, {'customer': 'cus_jane'},
+                                   {'description': 'Rocket ride, request k2'}, {'description': None}]):
+            body = event(n, f'ch_{n}', **right | wrong)
+            check_equal(deliver(world, body, sign(body, [NEW])).status, 200, f'the event {wrong}')
+        body = event(9, 'ch_9', 'charge.refunded', **right)
+        check_equal(deliver(world, body, sign(body, [NEW])).status, 200, 'a refund')
+        wait_until('each job to be tried', lambda: not world.count('pawl_jobs', 'attempt = 0'))
+        check_equal(world.rows('SELECT DISTINCT state FROM provider_events'), [('recorded',)], 'events')
+        check_equal(world.rows('SELECT settlement FROM pawl_attention'), [(None,)], 'the decision')
+        body = event(10, 'ch_10', **right)
+        check_equal(deliver(world, body, sign(body, [NEW])).status, 200, 'the right event')
+        final = wait_until('the ride', lambda: next((a for a in [world.phone('test_doubt').book('k')] if a.status == 201), None))
+        check_equal(final.json['charge'], 'ch_10', 'the charge')
+
+
+def killed(settings, seed):
+    """kill -9 while events come twice and shuffled: each is recorded and applied once."""
+    chance = random.Random(seed)
+    with Hooked(settings, how='early twice shuffled') as world:
+        world.start_server()
+        for n in range(6):
+            def booked(key=f'k{n}'):
+                if world.dead():
+                    world.start_server()
+                try:
+                    return world.phone().book(key).status == 201
+                except OSError:
+                    return False
+            if n % 2:
+                time.sleep(chance.random() * 0.3)
+                world.kill_server()
+            wait_until('the ride', booked)
+        for line in world.ledger():
+            world.refund_there(line['id'])
+        time.sleep(chance.random() * 0.5)
+        world.kill_server()
+        world.start_server()
+        world.wait_applied(12)
+        check_equal(world.states(), ['refunded'] * 6, 'rides')
+        check_equal(world.count('audit_records', "action = 'refunded'"), 6, 'refunds in the audit')
+        check_equal(len(world.ledger()), 6, 'charges')
+
+
+def cases(settings):
+    made = {
+        'webhooks: signatures': lambda: signatures(settings),
+        'webhooks: before the own answer': lambda: before_the_own_answer(settings),
+        'webhooks: an event that proves nothing settles nothing': lambda: proves_nothing(settings)}
+    for how in ('', 'twice', 'shuffled', 'early twice shuffled'):
+        made[f'webhooks: delivered {how or "in order"}'] = lambda how=how: in_any_order(settings, how)
+    for once in (True, False):
+        for how in ('', 'early', 'twice shuffled'):
+            name = f'webhooks: settle a call {"without" if once else "with"} key in doubt, {how or "in order"}'
+            made[name] = lambda once=once, how=how: settles_doubt(settings, once, how)
+    for n in range(2):
+        made[f'webhooks: killed while they come, {n}'] = lambda n=n: killed(settings, settings.seed + n)
+    return list(made.items())
