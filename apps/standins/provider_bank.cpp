@@ -115,8 +115,9 @@ void Bank::execute(
     }
     auto outcome = decide(request, faults, now);
     outcome.answer.key = request.key;
-    if (outcome.booked && outcome.booked->kind != "customer") {
-        const bool refund = outcome.booked->kind == "refund";
+    const std::string_view kind = outcome.booked ? std::string_view{outcome.booked->kind} : "";
+    if (kind == "charge" || kind == "refund") {
+        const bool refund = kind == "refund";
         outcome.answer.charge = refund ? outcome.booked->charge : outcome.booked->id;
         outcome.answer.event = refund ? "charge.refunded" : "charge.succeeded";
     }
