@@ -56,7 +56,7 @@ struct ChargedRide {
 struct Received {
     bool received{true};
 };
-struct Refunded {
+struct RefundedBy {
     std::string event;
 };
 
@@ -87,7 +87,7 @@ void apply_refund(
 ) {
     if (event.amount_refunded < event.amount) return;
     if (pawl::execute(tx, sql::set_refunded_by_event, event.charge_id) == 0) return;
-    record(tx, {"refunded", ride.id, "ride", pawl::to_json(Refunded{id})}, ride.user, "webhook");
+    record(tx, {"refunded", ride.id, "ride", pawl::to_json(RefundedBy{id})}, ride.user, "webhook");
 }
 
 pawl::JobResult later(pawl::Tx& tx, const pawl::Job<ApplyEvent>& job) {

@@ -38,11 +38,11 @@ protected:
         server_.stop(std::chrono::seconds{5});
         service_.stop(std::chrono::seconds{5});
     }
-    Answer post(const std::string& path, const std::string& body, const std::string& head = "") {
+    Answer post(const std::string& path, const std::string& bytes, const std::string& head = "") {
         auto socket = RawSocket::to(server_.port());
         socket.send(
             "POST " + path + " HTTP/1.1\r\nHost: a\r\n" + head +
-            "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body
+            "Content-Length: " + std::to_string(bytes.size()) + "\r\n\r\n" + bytes
         );
         return {socket.read_message()};
     }

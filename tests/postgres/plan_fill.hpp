@@ -159,6 +159,11 @@ SELECT '2026-12-31Z', 400000 + i, 47.6, -122.3, 47.6, -122.3, 'booked', 500, 150
        'ch_share_' || i, 'ch_hold_' || i, 1 + i % 50000
 FROM generate_series(1, 100000) AS i;
 
+INSERT INTO provider_events
+    (id, type, created_at, received_at, charge_id, amount, amount_refunded, object)
+SELECT 'evt_' || i, 'charge.succeeded', '2026-12-31Z', '2026-12-31Z', 'ch_' || i, 2000, 0, '{}'
+FROM generate_series(1, 100000) AS i;
+
 INSERT INTO audit_records (action, created_at, data, origin_ip, resource_id, resource_type, user_id)
 SELECT 'created', '2026-12-31Z', '{}', '::1', i, 'ride', 1 + i % 50000
 FROM generate_series(1, 100000) AS i;
