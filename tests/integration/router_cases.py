@@ -156,7 +156,7 @@ def send(world, key):
 def killed_between_providers(settings, point):
     """kill -9 before and after the commit of the next provider, twice in a row."""
     faults = [f'{point}:1:kill9'] * 2
-    with Providers(settings, '0,1,0', ['--soft-declines', '0.3', '--bad-line', '0.4']) as world:
+    with Providers(settings, '0,1,0', ['--soft-declines', '0.7', '--bad-line', '0.3']) as world:
         deaths, done, keys = start(world, faults), {}, [f'k{n}' for n in range(12)]
 
         def all_final():
