@@ -177,6 +177,12 @@ namespace {
 // How both sides are kept the same besides the calls.
 void add_events(CLI::App& app, ServeOptions& options) {
     app.add_option(
+        "--reconcile-at",
+        options.reconcile_at,
+        "When to compare the charges of the day before with Stripe's, as cron has it, in UTC: "
+        "\"15 2 * * *\" (default: never)"
+    );
+    app.add_option(
         "--stripe-webhook-secrets",
         options.stripe_webhook_secret_file,
         "File of the secrets of Stripe's webhooks, whsec_..., one a line, newest first: turns on "

@@ -3,6 +3,7 @@
 #include <pawl/tx.hpp>
 
 #include "apps/rides/book_ride.hpp"
+#include "apps/rides/reconcile_days.hpp"
 #include "apps/rides/trips.hpp"
 #include "rides/statements.hpp"
 
@@ -333,6 +334,18 @@ int reconcile(
     const pawl::ReconcileOptions& options,
     std::ostream& out
 ) {
+    if (options.stored) {
+        const auto format = options.csv    ? DifferenceFormat::csv
+                            : options.json ? DifferenceFormat::json
+                                           : DifferenceFormat::table;
+        return print_differences(database, format, out) == 0 ? 0 : 1;
+    }
+    if (!options.day.empty()) {
+        const auto day = compare_day(database, stripe, options.day).value();
+        out << options.day << ": " << day.theirs << " charges of theirs, " << day.ours
+            << " rides of ours, " << day.differences << " differences\n";
+        return day.differences == 0 ? 0 : 1;
+    }
     Reconciliation found{database, stripe, options};
     found.run();
     found.print(out);

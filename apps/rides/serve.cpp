@@ -8,6 +8,7 @@
 #include "apps/rides/pages/pages.hpp"
 #include "apps/rides/pick_up_trip.hpp"
 #include "apps/rides/receipt.hpp"
+#include "apps/rides/reconcile_days.hpp"
 #include "apps/rides/refund_ride.hpp"
 #include "apps/rides/riders.hpp"
 #include "apps/rides/small_requests.hpp"
@@ -126,6 +127,12 @@ Application::Application(const ServeOptions& options, pawl::Database::As as)
     service_->add(ReceiptWorker{options.smtp_url});
     service_->add(ReceiveEvent{});
     service_->add(EventWorker{*service_, stripe_.target()});
+    service_->add(DaysWorker{});
+    service_->add(DayWorker{*database_, stripe_});
+    if (!options.reconcile_at.empty())
+        service_->every(options.reconcile_at, [](pawl::TimePoint tick) {
+            return CompareDays{tick};
+        });
 }
 
 namespace {

@@ -29,6 +29,9 @@ struct ServeOptions {
     // A file of the secrets of Stripe's webhooks, one a line, newest first; empty: the next member.
     std::string stripe_webhook_secret_file{};
     std::string stripe_webhook_secrets{};  // Separated by spaces: STRIPE_WEBHOOK_SECRETS.
+    // When the charges of the day before are compared with Stripe's, as cron has it, in UTC; empty:
+    // never.
+    std::string reconcile_at{};
     bool charge_once{// Stripe's stand-in ignores keys: charge at most once; calls in doubt go to
                      // the attention list.
                      false};

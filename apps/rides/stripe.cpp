@@ -220,7 +220,8 @@ BookedCharge charge_of(const boost::json::value& value) {
         text_at(value, "currency"),
         text_at(value, "customer"),
         text_at(value, "description"),
-        number_at("created")};
+        number_at("created"),
+        number_at("amount_refunded")};
 }
 
 }  // namespace

@@ -67,6 +67,7 @@ struct BookedCharge {
     std::string customer;
     std::string description;
     std::int64_t created{};  // Seconds since 1970.
+    std::int64_t amount_refunded{};
 };
 struct ChargePage {
     std::vector<BookedCharge> charges;  // Newest first.

@@ -17,6 +17,10 @@ struct ReconcileOptions {
     TimePoint since{};
     TimePoint until{};
     bool json{};
+    // Instead: compares this day, "2026-11-21" in UTC, and stores its differences.
+    std::string day{};
+    bool stored{};  // Instead: lists the stored differences that are open.
+    bool csv{};     // With `stored`: as CSV (RFC 4180), also those that are closed.
 };
 
 // Gives an application's own program the operator's commands:

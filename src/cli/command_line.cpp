@@ -179,12 +179,22 @@ void add_restored(CLI::App& app, Run& run) {
     constexpr auto compare =
         "Compare the provider's records with ours: matched, only ours, only theirs";
     auto* reconcile = command(app, run, "reconcile", compare, [](Run& r) {
-        const auto asked = cli::reconcile_options(r.since, r.until, r.json);
+        auto asked = cli::reconcile_options(r.since, r.until, r.json);
+        asked.day = r.day;
+        asked.stored = r.stored;
+        asked.csv = r.csv;
         r.open();
         r.status = r.line.reconcile(asked, r.out);
     });
     reconcile->add_option("--since", run.since, "Only records from then on, in UTC (24 h ago)");
     reconcile->add_option("--until", run.until, "Only records before then (now)");
+    auto* day = reconcile->add_option(
+        "--day", run.day, "Compare this day, YYYY-MM-DD in UTC, and store its differences"
+    );
+    reconcile->add_flag("--stored", run.stored, "List the stored differences that are open")
+        ->excludes(day);
+    reconcile->add_flag("--csv", run.csv, "With --stored: all of them, as CSV (RFC 4180)")
+        ->needs("--stored");
 }
 
 void graph(Run& run) {

@@ -37,6 +37,9 @@ struct Run {
     RestoredOptions restored{};
     std::string since{};
     std::string until{};
+    std::string day{};
+    bool stored{false};
+    bool csv{false};
     std::string file{};
     std::string operation{};
     bool once{false};

@@ -40,6 +40,14 @@ protected:
             *store, sql::find_completable, lease_over_since, now(), limit, now() + 10min, now() + 2h
         );
     }
+    using Text = std::optional<std::string>;
+    struct Doubt {
+        std::int64_t key_id;
+        int attempt;
+        std::string recovery_point;
+        std::string operation;
+        std::string recovery_data;
+    };
     // The columns of list_attention and show_attention.
     struct Entry {
         std::int64_t key_id;
@@ -115,6 +123,25 @@ TEST_P(AttentionTest, the_provider_s_last_answer_stands_beside_its_call) {
     EXPECT_EQ(shown.inquired_at, now());
     EXPECT_EQ(shown.inquiries, 2);
     EXPECT_EQ(read_rows<TimePoint>(*store, sql::find_inquiry, id, 0, point), std::vector{since});
+}
+
+TEST_P(AttentionTest, an_event_finds_the_doubt_of_its_call) {
+    const auto id = open_key("hash");
+    to_attention(id, 1, "in-doubt");
+    const auto found = [&](Text call_key, Text client_key, Text target) {
+        return static_cast<int>(
+            read_rows<Doubt>(*store, sql::find_doubt_of_event, call_key, client_key, target).size()
+        );
+    };
+
+    EXPECT_EQ(found("call key", {}, "stripe"), 1);
+    EXPECT_EQ(found("call", {}, {}), 1);  // A provider with shorter keys.
+    EXPECT_EQ(found("another", "key of hash", {}), 0);
+    EXPECT_EQ(found({}, "key of hash", "stripe"), 1);
+    EXPECT_EQ(found({}, "key of hash", "another bank"), 0);
+    EXPECT_EQ(found({}, {}, {}), 0);
+    settle(id, 1, "happened");
+    EXPECT_EQ(found("call key", {}, {}), 0);
 }
 
 TEST_P(AttentionTest, an_empty_or_too_long_reason_is_refused) {

@@ -10,6 +10,13 @@ WHERE id = $1
   AND user_id = $2
   AND state IN ('booked', 'cancelled');
 
+-- name: close_differences   ($1 day, $2 begin of its comparison, $3 now)
+UPDATE reconcile_differences
+SET state = 'closed', last_seen = $3
+WHERE day = $1
+  AND state = 'open'
+  AND last_seen < $2;
+
 -- name: end_session   ($1 id, $2 when it began)
 INSERT INTO ended_sessions (id, began)
 VALUES ($1, $2)
@@ -153,6 +160,9 @@ INSERT INTO ride_refunds (ride_id, key, created_at, amount, state, stripe_refund
 VALUES ($1, $2, $3, $4, 'made', $5)
 ON CONFLICT (ride_id, key) DO UPDATE SET state = 'made', stripe_refund_id = excluded.stripe_refund_id;
 
+-- name: last_compared_day
+SELECT day FROM reconcile_days ORDER BY day DESC LIMIT 1;
+
 -- name: list_charged_rides   ($1 since, $2 until, $3 above this id, $4 limit)
 SELECT id, stripe_charge_id, amount, currency
 FROM rides
@@ -173,6 +183,35 @@ WHERE created_at >= $1
 ORDER BY id
 LIMIT $4;
 
+-- name: list_day   ($1 from, $2 until, $3 limit)
+SELECT id, created_at, stripe_charge_id, amount, currency, state
+FROM rides
+WHERE created_at >= $1
+  AND created_at < $2
+  AND stripe_charge_id IS NOT NULL
+ORDER BY created_at, id
+LIMIT $3;
+
+-- name: list_day_after   ($1 created at of the last row, $2 its id, $3 until, $4 limit)
+SELECT id, created_at, stripe_charge_id, amount, currency, state
+FROM rides
+WHERE (created_at, id) > ($1, $2)
+  AND created_at < $3
+  AND stripe_charge_id IS NOT NULL
+ORDER BY created_at, id
+LIMIT $4;
+
+-- name: list_differences   ($1 above this charge, $2 state, or empty for all, $3 limit)
+SELECT charge_id, day, kind, ride_id, amount, currency, detail, state, first_seen, last_seen
+FROM reconcile_differences
+WHERE charge_id > $1
+  AND (CAST($2 AS text) = '' OR state = $2)
+ORDER BY charge_id
+LIMIT $3;
+
+-- name: list_open_days   ($1 since)
+SELECT DISTINCT day FROM reconcile_differences WHERE state = 'open' AND day >= $1;
+
 -- name: list_rides   ($1 user, $2 below this id or NULL, $3 limit)
 SELECT id, created_at, origin_lat, origin_lon, target_lat, target_lon, state, amount, currency, stripe_charge_id,
        stripe_refund_id,
@@ -184,6 +223,17 @@ WHERE user_id = $1
   AND (CAST($2 AS bigint) IS NULL OR id < $2)
 ORDER BY id DESC
 LIMIT $3;
+
+-- name: put_day   ($1 day, $2 now, $3 theirs, $4 ours, $5 differences)
+INSERT INTO reconcile_days (day, compared_at, theirs, ours, differences)
+VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (day) DO UPDATE SET compared_at = $2, theirs = $3, ours = $4, differences = $5;
+
+-- name: put_difference   ($1 charge, $2 day, $3 kind, $4 ride or NULL, $5 amount, $6 currency, $7 detail, $8 now)
+INSERT INTO reconcile_differences (charge_id, day, kind, ride_id, amount, currency, detail, state, first_seen, last_seen)
+VALUES ($1, $2, $3, $4, $5, $6, $7, 'open', $8, $8)
+ON CONFLICT (charge_id) DO UPDATE
+SET day = $2, kind = $3, ride_id = $4, amount = $5, currency = $6, detail = $7, state = 'open', last_seen = $8;
 
 -- name: set_charge   ($1 ride, $2 charge)
 UPDATE rides
@@ -243,6 +293,11 @@ SELECT state, stripe_charge_id, amount, currency, (
        )
 FROM rides
 WHERE id = $1;
+
+-- name: show_ride_of_charge   ($1 charge)
+SELECT id, created_at, stripe_charge_id, amount, currency, state
+FROM rides
+WHERE stripe_charge_id = $1;
 
 -- name: show_trip_for_pick_up   ($1 trip)
 SELECT t.state, t.share, t.share_charge_id, t.hold_id, t.rest, t.currency, u.stripe_customer_id
