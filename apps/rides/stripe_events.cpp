@@ -26,18 +26,18 @@ struct EventHead {
     std::string id{};
     std::string type{};
 };
+struct EventData {
+    EventCharge object{};
+};
+struct EventCause {
+    std::optional<std::string> idempotency_key{};
+};
 struct EventBody {
     std::string id{};
     std::string type{};
     std::int64_t created{};
-    struct Data {
-        EventCharge object{};
-    };
-    Data data{};
-    struct Cause {
-        std::optional<std::string> idempotency_key{};
-    };
-    std::optional<Cause> request{};
+    EventData data{};
+    std::optional<EventCause> request{};
 };
 
 struct StoredEvent {
