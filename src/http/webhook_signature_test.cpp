@@ -15,7 +15,7 @@ constexpr TimePoint at(std::int64_t seconds) {
 }
 
 constexpr std::int64_t sent = 1'492'774'577;
-const std::string body = R"({"id":"evt_1","object":"event"})";
+const std::string stripe_body = R"({"id":"evt_1","object":"event"})";
 // By Python's hmac.
 const std::string by_new = "4c53cebce3a0d7beefae28a4012889b04ff702db3c428f6b139f58303f8d6ac0";
 const std::string by_old = "1d95cf3dccbc6b325136d01298e6f894dc35559d1958c99dd5d6998ae6f1d2df";
@@ -24,7 +24,7 @@ std::string stripe(
     const std::string& header,
     const Secrets& secrets = {"whsec_new"},
     std::int64_t now = sent,
-    const std::string& with = body
+    const std::string& with = stripe_body
 ) {
     RequestHead head;
     head.headers = {{"stripe-signature", header}};
@@ -45,14 +45,14 @@ TEST(StripeWebhook, another_secret_time_or_byte_of_the_body_is_refused) {
     EXPECT_EQ(stripe(t + signature, {"whsec_old"}), "wrong signature");
     EXPECT_EQ(stripe(t + signature, {}), "wrong signature");
     EXPECT_EQ(stripe("t=" + std::to_string(sent + 1) + signature), "wrong signature");
-    EXPECT_EQ(stripe(t + signature, {"whsec_new"}, sent, body + " "), "wrong signature");
+    EXPECT_EQ(stripe(t + signature, {"whsec_new"}, sent, stripe_body + " "), "wrong signature");
     EXPECT_EQ(stripe(t + ",v1=" + by_new.substr(1)), "wrong signature");
     EXPECT_EQ(stripe(t + ",v1="), "wrong signature");
 }
 
 // The HMAC under an empty secret is known to everybody.
 TEST(StripeWebhook, an_empty_secret_matches_nothing) {
-    const auto header = stripe_signature(Secrets{""}, at(sent), body);
+    const auto header = stripe_signature(Secrets{""}, at(sent), stripe_body);
 
     EXPECT_EQ(stripe(header, {""}), "wrong signature");
 }
@@ -85,20 +85,23 @@ TEST(StripeWebhook, a_header_of_another_form_is_refused) {
 }
 
 TEST(StripeWebhook, a_missing_or_doubled_header_is_no_signature) {
-    const Header one{"Stripe-Signature", stripe_signature(Secrets{"whsec_new"}, at(sent), body)};
+    const Header one{
+        "Stripe-Signature", stripe_signature(Secrets{"whsec_new"}, at(sent), stripe_body)};
     RequestHead head;
     EXPECT_EQ(
-        check_stripe_webhook(head, body, Secrets{"whsec_new"}, at(sent)), WebhookCheck::no_signature
+        check_stripe_webhook(head, stripe_body, Secrets{"whsec_new"}, at(sent)),
+        WebhookCheck::no_signature
     );
     head.headers = {one, one};
     EXPECT_EQ(
-        check_stripe_webhook(head, body, Secrets{"whsec_new"}, at(sent)), WebhookCheck::no_signature
+        check_stripe_webhook(head, stripe_body, Secrets{"whsec_new"}, at(sent)),
+        WebhookCheck::no_signature
     );
 }
 
 TEST(StripeWebhook, a_sender_signs_with_every_secret) {
     EXPECT_EQ(
-        stripe_signature(Secrets{"whsec_new", "whsec_old"}, at(sent) + 999ms, body),
+        stripe_signature(Secrets{"whsec_new", "whsec_old"}, at(sent) + 999ms, stripe_body),
         "t=1492774577,v1=" + by_new + ",v1=" + by_old
     );
 }
