@@ -419,7 +419,7 @@ BankAnswer Bank::list_charges(const std::map<std::string, std::string>& query) c
         more = count++ == numbers["limit"];
         if (more) continue;
         if (!data.empty()) data += ',';
-        const bool changed = refunded_.contains(charge.id) || charge.kind != "charge";
+        const bool changed = refunded_.contains(charge.id) || holds_.contains(charge.id);
         data += changed ? json::serialize(as_it_is(charge)) : charge.body;
     }
     return {

@@ -159,6 +159,16 @@ SELECT '2026-12-31Z', 400000 + i, 47.6, -122.3, 47.6, -122.3, 'booked', 500, 150
        'ch_share_' || i, 'ch_hold_' || i, 1 + i % 50000
 FROM generate_series(1, 100000) AS i;
 
+INSERT INTO reconcile_days (day, compared_at, theirs, ours, differences)
+SELECT to_char('2026-12-31'::date - i, 'YYYY-MM-DD'), '2026-12-31Z', 1000, 1000, 3
+FROM generate_series(0, 999) AS i;
+
+INSERT INTO reconcile_differences
+    (charge_id, day, kind, amount, currency, detail, state, first_seen, last_seen)
+SELECT 'ch_other_' || i, to_char('2026-12-31'::date - i % 1000, 'YYYY-MM-DD'), 'only-theirs', 2000,
+       'usd', '', CASE WHEN i % 100 = 0 THEN 'open' ELSE 'closed' END, '2026-12-31Z', '2026-12-31Z'
+FROM generate_series(1, 100000) AS i;
+
 INSERT INTO provider_events
     (id, type, created_at, received_at, charge_id, amount, amount_refunded, object)
 SELECT 'evt_' || i, 'charge.succeeded', '2026-12-31Z', '2026-12-31Z', 'ch_' || i, 2000, 0, '{}'
