@@ -262,6 +262,7 @@ def cases(settings):
     import dead_letter_cases
     import jobs_cases
     import never_cases
+    import router_cases
     day = reached(settings.bin)
     with tempfile.TemporaryDirectory() as folder:
         log = os.path.join(folder, 'faults')
@@ -273,6 +274,7 @@ def cases(settings):
     died_at = {point for queue in dead_letter_cases.OUTSIDE for act in dead_letter_cases.ACTS
                for point in dead_letter_cases.points_outside(queue, act)}
     died_at |= {point for act in jobs_cases.STEERS for point in jobs_cases.steering_points(act)}
+    died_at |= {*router_cases.ASKING, *router_cases.NEXT_CALL}
     outside = {queue: reached(settings.bin, queue) for queue in QUEUES if queue != 'embedded'}
     found = [('kill -9: every fault point of the sources is reached',
               lambda: all_points_are_reached(day, reaping, doubt, letters, died_at, *outside.values()))]

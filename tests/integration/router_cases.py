@@ -10,6 +10,9 @@ from world import KILLED, World, check, check_equal, end, wait_until
 
 QUICK = ['--lease-ms', '1500', '--phase-deadline-ms', '500', '--complete-after-ms', '100']
 JSON, TEXT = 'json provider', 'text provider'
+# Fault points that only a ride with several providers reaches.
+ASKING = ('engine.inquiry.before', 'engine.inquiry.after')
+NEXT_CALL = ('engine.begin_anew.before', 'engine.begin_anew.after')
 
 
 class Providers(World):
@@ -223,9 +226,9 @@ def cases(settings):
              ('router: lost calls are asked about, then made anew', lambda: lost_then_asked(settings)),
              ('router: a storm on two providers', lambda: storm(settings, 1500, 120, kill_every=3))]
     found += [(f'router: kill -9 at {point}, twice in a row', lambda point=point: lost_then_asked(settings, point))
-              for point in ('engine.inquiry.before', 'engine.inquiry.after')]
+              for point in ASKING]
     found += [(f'router: kill -9 at {point}, twice in a row', lambda point=point: killed_between_providers(settings, point))
-              for point in ('engine.begin_anew.before', 'engine.begin_anew.after')]
+              for point in NEXT_CALL]
     if settings.mode == 'long':
         found.append(('router: a storm of 50,000 payments', lambda: storm(settings, 50_000, 1800, kill_every=5)))
     return found
