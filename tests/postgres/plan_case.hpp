@@ -50,6 +50,7 @@ inline constexpr auto user = "77";
 }  // namespace id
 
 inline constexpr auto none = std::nullopt;
+inline constexpr auto once_a_day = "once a day, all of them";
 inline constexpr auto by_people = "asked by people, who wait";
 inline constexpr auto at_the_start = "once, at the start of a server";
 inline constexpr auto few_are_open =

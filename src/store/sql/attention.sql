@@ -8,19 +8,36 @@ WHERE key_id = $1
   AND attempt = $2
   AND (CAST($3 AS timestamptz) IS NULL OR settled_at = $3);
 
--- name: find_doubt_of_event   ($1 call key or its beginning, or NULL, $2 client's key or NULL, $3 call target or NULL)
+-- name: find_doubt_of_event [sqlite]   ($1 call key or its beginning, or NULL, $2 client's key or NULL, $3 call target or NULL)
 -- Finds requests in doubt that an event of a provider may settle. The attention list is short, so no index serves this query. A
 -- reference does not tell a later call from one that a person declared as not made (generation > 0). A kept result, or a
--- decision, is stronger than an event.
+-- decision, is stronger than an event. CROSS JOIN keeps the order of the joins: the attention list has few rows.
 SELECT a.key_id, a.attempt, a.recovery_point, k.operation, k.recovery_data
 FROM pawl_attention AS a
-JOIN pawl_idempotency_keys AS k ON k.id = a.key_id
+CROSS JOIN pawl_idempotency_keys AS k ON k.id = a.key_id
 WHERE a.settlement IS NULL
   AND a.result IS NULL
   AND k.called_at IS NOT NULL
-  AND ((CAST($1 AS text) IS NOT NULL AND substr(k.call_key, 1, length($1)) = $1)
-       OR (CAST($1 AS text) IS NULL AND k.idempotency_key = $2 AND k.generation = 0))
-  AND (CAST($3 AS text) IS NULL OR k.call_target = $3)
+  AND (($1 IS NOT NULL AND substr(k.call_key, 1, length($1)) = $1)
+       OR ($1 IS NULL AND k.idempotency_key = $2 AND k.generation = 0))
+  AND ($3 IS NULL OR k.call_target = $3)
+ORDER BY a.key_id;
+
+-- name: find_doubt_of_event [postgres]
+-- The lateral join looks each key up by its id. Otherwise PostgreSQL may read all keys.
+SELECT a.key_id, a.attempt, a.recovery_point, k.operation, k.recovery_data
+FROM pawl_attention AS a
+CROSS JOIN LATERAL (
+    SELECT operation, recovery_data
+    FROM pawl_idempotency_keys
+    WHERE id = a.key_id
+      AND called_at IS NOT NULL
+      AND (($1::text IS NOT NULL AND substr(call_key, 1, length($1)) = $1)
+           OR ($1::text IS NULL AND idempotency_key = $2 AND generation = 0))
+      AND ($3::text IS NULL OR call_target = $3)
+    LIMIT 1) AS k
+WHERE a.settlement IS NULL
+  AND a.result IS NULL
 ORDER BY a.key_id;
 
 -- name: find_settlements   ($1 limit, $2 latest time of a decision, $3 time that no correct clock can show)

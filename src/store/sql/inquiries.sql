@@ -1,5 +1,6 @@
 -- Statements on pawl_inquiries and pawl_calls_not_made: what a provider said about a call in doubt, and calls that were made anew.
--- A list parameter is JSON text. SQLite reads it by json_each, PostgreSQL by json_to_recordset.
+-- A list parameter is JSON text. SQLite reads it by json_each, PostgreSQL by json_to_recordset. PostgreSQL turns it into an array,
+-- because a comparison with an array uses the index and a join may scan the table.
 
 -- name: call_anew   ($1 id, $2 attempt, $3 recovery point, $4 generation of the call that was not made, $5 call key, $6 now,
 --   $7 calling, $8 call target, $9 lease until)
@@ -19,7 +20,7 @@ WHERE key_id IN (SELECT value ->> '$.id' FROM json_each($1, '$.keys'));
 
 -- name: delete_calls_not_made [postgres]
 DELETE FROM pawl_calls_not_made
-WHERE key_id IN (SELECT b.id FROM json_to_recordset($1::json -> 'keys') AS b (id BIGINT));
+WHERE key_id = ANY (ARRAY(SELECT b.id FROM json_to_recordset($1::json -> 'keys') AS b (id BIGINT)));
 
 -- name: delete_inquiries [sqlite]   ($1 keys, as in expire_keys)
 DELETE FROM pawl_inquiries
@@ -27,7 +28,7 @@ WHERE key_id IN (SELECT value ->> '$.id' FROM json_each($1, '$.keys'));
 
 -- name: delete_inquiries [postgres]
 DELETE FROM pawl_inquiries
-WHERE key_id IN (SELECT b.id FROM json_to_recordset($1::json -> 'keys') AS b (id BIGINT));
+WHERE key_id = ANY (ARRAY(SELECT b.id FROM json_to_recordset($1::json -> 'keys') AS b (id BIGINT)));
 
 -- name: fail_inquiry   ($1 id, $2 attempt, $3 recovery point, $4 error, $5 now)
 -- Releases the lease, as fail_attempt. `calling` keeps every later attempt from the call: it asks again.
