@@ -26,13 +26,15 @@ FROM generate_series(1, 1100000) AS i;
 INSERT INTO pawl_idempotency_keys
     (id, hash, tenant, account, idempotency_key, operation, request_method, request_path, origin,
      fingerprint, secret_version, params, status, attempt, lease_until, recovery_point,
-     recovery_data, call_key, called_at, call_target, response_status, response_type, response_headers,
+     recovery_data, call_key, called_at, call_target, response_status, response_type,
+     response_headers,
      response_body, created_at, last_run_at, finished_at, expires_at)
 SELECT i, lpad(i::text, 32, '0'), 'rocket-rides', 'user-' || i % 10000, 'key-' || i, 'book_ride',
        'POST', '/rides', '127.0.0.1', lpad(i::text, 64, '0'), 1, '{"origin_lat":47.6}', status, 1,
        CASE WHEN status = 'open' THEN '2027-01-01Z'::timestamptz END,
        CASE WHEN status = 'finished' THEN 'finished' ELSE 'ride_created' END, '{}',
-       lpad(i::text, 64, '0'), '2026-12-31Z', CASE WHEN status <> 'finished' THEN 'stripe' END,
+       lpad(i::text, 64, '0'), '2026-12-31Z',
+       CASE WHEN status <> 'finished' THEN 'stripe' END,
        CASE WHEN status = 'finished' THEN 201 END, 'application/json', '[]', '{"ride":1}',
        '2026-12-31Z', '2026-12-31Z',
        CASE WHEN status = 'finished' THEN '2026-12-31Z'::timestamptz END,
