@@ -121,8 +121,10 @@ const Checks::Row* History::asked_about() {
         if (row.gone || row.status != "attention" || decided_.contains({id, row.attempt})) continue;
         // The last holder might still call: docs/command_line.md.
         if (clock_.steady() < row.asked_since + lease) continue;
-        if (std::ranges::all_of(books_of(row), [&](const auto* books) {
-                return books->quiet_about(subject_of(row));
+        const auto subject = subject_of(row);
+        const auto books = books_of(row);
+        if (std::all_of(books.begin(), books.end(), [&](const auto* each) {
+                return each->quiet_about(subject);
             }))
             return &row;
     }
