@@ -56,7 +56,8 @@ public:
             if (process->alive()) process->frozen_until = {};
         // A back-off may lie in the future by as much as the clock went back, up to the longest
         // one; and it may have grown to that while faults lasted.
-        const bool long_waits = had_.clock_steps || had_.jumps || had_.days;
+        // A bank is asked again and again until its answer is final (seed 300002512).
+        const bool long_waits = had_.clock_steps || had_.jumps || had_.days || bank_.refuses_late;
         const int limit = ended_.steps + options_.settling_steps_max * (long_waits ? 10 : 1);
         while (!checks_.violation() && !settled()) {
             step();
