@@ -147,6 +147,8 @@ inline RouterOptions three_banks() {
 class BuyRouted : public TradeSteps {
 public:
     static constexpr std::string_view name = "buy_routed";
+    // A person is asked soon, so that a bank that decides nothing does not fill a history.
+    static constexpr Settings settings{.ask_for = std::chrono::minutes{5}};
     BuyRouted(const Banks& banks, Router& router)
         : TradeSteps{*banks[0]}, banks_{banks}, router_{&router} {}
 
