@@ -45,6 +45,11 @@ constexpr std::string_view earlier = "an earlier call may have been made at ";
 
 }  // namespace
 
+std::string with_reason(std::string text, std::string_view why) {
+    if (!why.empty()) text.append(": ").append(why);
+    return text;
+}
+
 std::string with_earlier_call(std::string error, std::optional<TimePoint> earlier_call) {
     if (!earlier_call || error.starts_with(earlier)) return error;
     auto text = std::string{earlier} + time_text(*earlier_call);

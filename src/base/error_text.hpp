@@ -12,6 +12,9 @@ namespace pawl::base {
 // '?', so that a job can be dead-lettered whatever its exception says.
 std::string sanitized_error(std::string_view error);
 
+// "text: why", or the text alone.
+std::string with_reason(std::string text, std::string_view why);
+
 // Adds to the error of one try that an earlier try of the request may have made the call, so that
 // an operator does not read "nothing was charged". The earlier call comes first, as a long error is
 // cut at its end. Idempotent.

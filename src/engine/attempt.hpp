@@ -170,6 +170,7 @@ private:
     // no: a person confirmed that no call was made in the time that a restore has lost.
     enum class Lost { perhaps, no };
     void mark_call(TimePoint now, const Position& at, Lost lost = Lost::perhaps);
+    Routing routing(const Position& at) const;
     const Provider* choose_provider(const Position& at) const;
     std::string call_target(const Position& at) const;
     void to_attention(store::Session& session);

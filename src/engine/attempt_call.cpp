@@ -18,14 +18,11 @@ core::CallEnded ended_of(const detail::CallOutcome& end) {
 
 // For operators: a call without a result.
 std::string text_of(const detail::CallOutcome& ended, const std::string& thrown) {
-    auto because = [](std::string text, const std::string& why) {
-        return why.empty() ? text : std::move(text) + ": " + why;
-    };
     if (const auto* retry = std::get_if<Retry>(&ended))
-        return because("this try did nothing at the provider", retry->why);
+        return base::with_reason("this try did nothing at the provider", retry->why);
     if (const auto* stuck = std::get_if<Stuck>(&ended)) return stuck->why;
     const auto* doubt = std::get_if<InDoubt>(&ended);
-    return because(
+    return base::with_reason(
         "the call may or may not have happened",
         doubt != nullptr && thrown.empty() ? doubt->why : thrown
     );

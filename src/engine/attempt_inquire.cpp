@@ -27,20 +27,16 @@ std::string_view word_of(core::InquiryEnded ended) {
     return words[std::size_t(ended)];
 }
 
-std::string because(std::string text, const std::string& why) {
-    return why.empty() ? text : std::move(text) + ": " + why;
-}
-
 // For operators.
 std::string text_of(const detail::InquiryOutcome& ended) {
     if (const auto* none = std::get_if<NotFound>(&ended)) {
         const auto final =
             none->final_after ? ", final after " + std::to_string(none->final_after->count()) + " s"
                               : std::string{", which is never final"};
-        return because("the provider does not know the call" + final, none->why);
+        return base::with_reason("the provider does not know the call" + final, none->why);
     }
     if (const auto* undecided = std::get_if<Undecided>(&ended))
-        return because("the provider's answer decides nothing", undecided->why);
+        return base::with_reason("the provider's answer decides nothing", undecided->why);
     return "the provider knows the call";
 }
 
@@ -54,8 +50,7 @@ std::optional<std::chrono::milliseconds> final_after(const detail::InquiryOutcom
 // nullptr: the call is not Routed, or the router does not have the provider any more.
 const Provider* Attempt::stored_provider(const KeyRow& row) const {
     if (step().route == nullptr || !row.call_target) return nullptr;
-    const auto routing = step().route(operation_->op.get(), facts_.at.point.get());
-    return routing.router.impl().find(*row.call_target);
+    return routing(facts_.at).router.impl().find(*row.call_target);
 }
 
 std::string Attempt::target_today(const KeyRow& row, const Provider* provider) const {
@@ -207,8 +202,8 @@ void Attempt::note_inquiry(store::Session& session) {
 }
 
 bool Attempt::has_other_provider() {
-    const auto routing = step().route(operation_->op.get(), facts_.at.point.get());
-    return routing.router.impl().has_other(routing.payment, tried_);
+    const auto among = routing(facts_.at);
+    return among.router.impl().has_other(among.payment, tried_);
 }
 
 // After a refusal, or a call that was not made: whether the next provider may be called, and must
@@ -296,8 +291,7 @@ Attempt::Event Attempt::began_anew(Failed failed) {
 void Attempt::report_health(bool answered, const std::string& error) {
     const auto* const provider = facts_.mark->provider;
     if (provider == nullptr) return;
-    const auto routing = step().route(operation_->op.get(), facts_.at.point.get());
-    routing.router.impl().ended(
+    routing(facts_.at).router.impl().ended(
         *provider,
         {.answered = answered,
          .error = error,

@@ -215,18 +215,22 @@ void Attempt::mark_call(TimePoint now, const Position& at, Lost lost) {
         provider};
 }
 
+// Only for a Routed call.
+Routing Attempt::routing(const Position& at) const {
+    return operation_->steps[at.step].route(operation_->op.get(), at.point.get());
+}
+
 // nullptr: the call is not Routed. The choice counts once it is committed.
 const Provider* Attempt::choose_provider(const Position& at) const {
-    const auto& form = operation_->steps[at.step];
-    if (form.route == nullptr) return nullptr;
-    const auto routing = form.route(operation_->op.get(), at.point.get());
-    const auto* const chosen = routing.router.impl().choose(
-        routing.payment, tried_, engine_.clock().steady(), engine_.random().dice()
+    if (operation_->steps[at.step].route == nullptr) return nullptr;
+    const auto among = routing(at);
+    const auto* const chosen = among.router.impl().choose(
+        among.payment, tried_, engine_.clock().steady(), engine_.random().dice()
     );
     if (chosen == nullptr)
         throw std::runtime_error{
-            "no provider of the router takes " + std::to_string(routing.payment.amount) + ' ' +
-            routing.payment.currency + (tried_.empty() ? "" : ", besides those that refused it")};
+            "no provider of the router takes " + std::to_string(among.payment.amount) + ' ' +
+            among.payment.currency + (tried_.empty() ? "" : ", besides those that refused it")};
     return chosen;
 }
 

@@ -29,14 +29,22 @@ struct Desk {
     }
 };
 
-// An order whose call is never repeated, and can be asked about.
-class OrderAsked : public OrderSteps {
+class AskedSteps : public OrderSteps {
 public:
-    static constexpr std::string_view name = "order_asked";
-    OrderAsked(Provider& provider, Desk& desk) : OrderSteps{provider}, desk_{&desk} {}
+    AskedSteps(Provider& provider, Desk& desk) : OrderSteps{provider}, desk_{&desk} {}
     Inquiry<Paid, Refused402> inquire(InquiryCall& call, const Ordered&) {
         return desk_->inquire(call);
     }
+
+private:
+    Desk* desk_;
+};
+
+// An order whose call is never repeated, and can be asked about.
+class OrderAsked : public AskedSteps {
+public:
+    static constexpr std::string_view name = "order_asked";
+    using AskedSteps::AskedSteps;
     using Flow = Steps<
         Atomic<&OrderAsked::write_order>,
         Foreign<
@@ -46,19 +54,13 @@ public:
             &OrderAsked::keep_payment,
             &OrderAsked::keep_refusal>,
         Atomic<&OrderAsked::finish>>;
-
-private:
-    Desk* desk_;
 };
 
 // The same with a key, which the provider forgets.
-class OrderAskedLate : public OrderSteps {
+class OrderAskedLate : public AskedSteps {
 public:
     static constexpr std::string_view name = "order_asked_late";
-    OrderAskedLate(Provider& provider, Desk& desk) : OrderSteps{provider}, desk_{&desk} {}
-    Inquiry<Paid, Refused402> inquire(InquiryCall& call, const Ordered&) {
-        return desk_->inquire(call);
-    }
+    using AskedSteps::AskedSteps;
     using Flow = Steps<
         Atomic<&OrderAskedLate::write_order>,
         Foreign<
@@ -68,9 +70,6 @@ public:
             &OrderAskedLate::inquire,
             &OrderAskedLate::keep_refusal>,
         Atomic<&OrderAskedLate::finish>>;
-
-private:
-    Desk* desk_;
 };
 
 class InquiryTest : public ::testing::Test {
