@@ -84,6 +84,7 @@ def generated_requests_are_answered_as_described(settings):
             [program, 'run', file, '--url', f'http://127.0.0.1:{world.port}', '-H', 'Authorization: Bearer test_jane',
              '--phases', 'coverage,fuzzing', '--max-time', str(GENERATE_S), '--exclude-checks', 'positive_data_acceptance',
              '--continue-on-failure', '--no-color'],
+            env=os.environ | {'SCHEMATHESIS_HOOKS': 'schemathesis_hooks', 'PYTHONPATH': os.path.dirname(os.path.abspath(__file__))},
             cwd=world.folder, capture_output=True, text=True, timeout=GENERATE_S + 10 * WAIT_S, check=False)
         check_equal(done.returncode, 0, f'schemathesis: {done.stdout[-4000:]}{done.stderr[-500:]}')
         check(' generated' in done.stdout, f'no requests were made: {done.stdout[-1000:]}')
