@@ -403,6 +403,11 @@ class RealKafka:
                     raise
             time.sleep(0.05)
 
+    def committed(self, group, topic, partitions):
+        """{partition: offset of the group, or -1}; only with one broker, which coordinates all groups."""
+        with self.connection() as broker:
+            return broker.committed(group, topic, partitions)
+
     def unread(self, group, topic):
         """{partition: records after the group's offset}; only with one broker, which coordinates all groups."""
         partitions = sorted(self.topics()[topic])

@@ -4,6 +4,7 @@ The points are not listed here: a first day runs with PAWL_FAULT_LOG, and the po
 at. A point in the sources that no day reaches is a failure, too.
 """
 import collections
+import concurrent.futures
 import os
 import re
 import tempfile
@@ -220,6 +221,14 @@ def reaped(bin_folder, faults=(), log=None):
         check_equal(world.count('pawl_key_registry', "state = 'expired'"), 3, 'expired keys in the registry')
 
 
+def reached_by_reaper(bin_folder):
+    with tempfile.TemporaryDirectory() as folder:
+        log = os.path.join(folder, 'faults')
+        reaped(bin_folder, log=log)
+        with open(log, encoding='utf-8') as file:
+            return collections.Counter(file.read().split('\n')[:-1])
+
+
 def in_sources():
     found = set()
     for folder, _, files in os.walk(SOURCES):
@@ -263,19 +272,18 @@ def cases(settings):
     import jobs_cases
     import never_cases
     import router_cases
-    day = reached(settings.bin)
-    with tempfile.TemporaryDirectory() as folder:
-        log = os.path.join(folder, 'faults')
-        reaped(settings.bin, log=log)
-        with open(log, encoding='utf-8') as file:
-            reaping = collections.Counter(file.read().split('\n')[:-1])
-    doubt = never_cases.reached(settings.bin)
-    letters = dead_letter_cases.reached(settings.bin)
+    with concurrent.futures.ThreadPoolExecutor() as pool:   # Each has a world of its own.
+        day = pool.submit(reached, settings.bin)
+        reaping = pool.submit(reached_by_reaper, settings.bin)
+        doubt = pool.submit(never_cases.reached, settings.bin)
+        letters = pool.submit(dead_letter_cases.reached, settings.bin)
+        outside = {queue: pool.submit(reached, settings.bin, queue) for queue in QUEUES if queue != 'embedded'}
+    day, reaping, doubt, letters = (rehearsal.result() for rehearsal in (day, reaping, doubt, letters))
+    outside = {queue: rehearsal.result() for queue, rehearsal in outside.items()}
     died_at = {point for queue in dead_letter_cases.OUTSIDE for act in dead_letter_cases.ACTS
                for point in dead_letter_cases.points_outside(queue, act)}
     died_at |= {point for act in jobs_cases.STEERS for point in jobs_cases.steering_points(act)}
     died_at |= {*router_cases.ASKING, *router_cases.NEXT_CALL}
-    outside = {queue: reached(settings.bin, queue) for queue in QUEUES if queue != 'embedded'}
     found = [('kill -9: every fault point of the sources is reached',
               lambda: all_points_are_reached(day, reaping, doubt, letters, died_at, *outside.values()))]
     for queue, its_day in outside.items():

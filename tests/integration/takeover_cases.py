@@ -7,7 +7,7 @@ import socket
 import statistics
 import time
 
-from nodes_cases import SLOW, Riders, check_all, jobs_at_work
+from nodes_cases import SLOW, Riders, check_all, jobs_of_ended, keep_jobs_of_ended
 from world import KILLED, Node, World, check, check_equal, wait_until
 
 # Where it dies: with requests in calls, with jobs claimed, and with jobs at work.
@@ -41,18 +41,19 @@ def takeover(settings, point):
         dying.start(fault=point)
         dying.wait()
         (server,) = servers(world) - others
+        keep_jobs_of_ended(world)
         with Riders(world, settings.seed, count=16, timeout=2):
             wait_until('the death', lambda: dying.process.poll() is not None)
             died = time.monotonic()
             check_equal(dying.process.returncode, KILLED, 'how it ended')
-            held, at_work = texts(world, HELD.format(server=server)), jobs_at_work(world)
+            held = texts(world, HELD.format(server=server))
             wait_until('its keys and jobs to be done', lambda: not held & texts(world, LEFT), 60 * SLOW)
             took = time.monotonic() - died
         world.settle()
         (left,) = json.loads(world.pawl_command('servers', 'list', '--json').stdout)
         check_equal((left['keys'], left['jobs'], left['host']), (0, 0, socket.gethostname()), 'what the living server holds')
         check('server_ended' in world.nodes[0].log(), 'the end is logged')
-        check_all(world, world.count('pawl_idempotency_keys'), at_work)
+        check_all(world, world.count('pawl_idempotency_keys'), jobs_of_ended(world))
         return took, held
 
 
