@@ -147,7 +147,8 @@ void add_attention(CLI::App& app, Run& run) {
 
 void add_providers(CLI::App& app, Run& run) {
     auto& providers = *app.add_subcommand(
-        "providers", "The providers that calls wait for, as stored with the calls: list"
+        "providers",
+        "The providers of calls: what waits for each, and which ones do not answer: list"
     );
     providers.require_subcommand(1);
     command(providers, run, "list", "List them with what waits for each one", [](Run& r) {

@@ -18,6 +18,8 @@ struct ProviderLine {
     std::int64_t in_doubt{};  // Of these: never repeated, or asked about.
     std::int64_t attention{};
     std::optional<std::string> oldest_call;
+    std::int64_t down_at{};  // Servers whose breakers keep it from new payments.
+    std::optional<std::string> down_since;
     std::optional<std::string> error;  // One of them.
 };
 
@@ -25,7 +27,10 @@ struct ProviderLine {
 
 void list_providers(Service& service, bool json, std::ostream& out) {
     print_rows(
-        out, read<ProviderLine>(service, sql::list_providers), json, "No call waits for a provider."
+        out,
+        read<ProviderLine>(service, sql::list_providers),
+        json,
+        "No call waits for a provider, and no server keeps one from new payments."
     );
 }
 

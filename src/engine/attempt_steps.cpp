@@ -224,6 +224,7 @@ Routing Attempt::routing(const Position& at) const {
 const Provider* Attempt::choose_provider(const Position& at) const {
     if (operation_->steps[at.step].route == nullptr) return nullptr;
     const auto among = routing(at);
+    engine_.routers().add(among.router.impl());
     const auto* const chosen = among.router.impl().choose(
         among.payment, tried_, engine_.clock().steady(), engine_.random().dice()
     );

@@ -15,6 +15,7 @@
 #include "src/engine/options.hpp"
 #include "src/engine/preallocated_ids.hpp"
 #include "src/engine/renewals.hpp"
+#include "src/engine/routers.hpp"
 #include "src/engine/seen_keys.hpp"
 #include "src/engine/tx_factory.hpp"
 #include "src/engine/waiters.hpp"
@@ -157,6 +158,7 @@ public:
     SeenKeys& seen_keys() { return seen_keys_; }
     PreallocatedIds& preallocated_ids() { return preallocated_ids_; }
     InFlightCalls& in_flight_calls() { return in_flight_calls_; }
+    Routers& routers() { return routers_; }
     std::size_t keys_in_flight() const { return live_.size(); }
 
     // What restores of the database have lost; replaces the whole list. Thread-safe.
@@ -194,6 +196,7 @@ private:
     std::unordered_map<std::string, std::unique_ptr<detail::ErasedOperation>> operations_;
     InFlightKeys live_;
     InFlightCalls in_flight_calls_;
+    Routers routers_;
     PreallocatedIds preallocated_ids_;
     SeenKeys seen_keys_;
     std::unique_ptr<base::Timers> own_timers_;

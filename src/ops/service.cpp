@@ -4,20 +4,18 @@
 #include "src/base/clock.hpp"
 #include "src/base/log.hpp"
 #include "src/base/log_file.hpp"
-#include "src/base/options.hpp"
 #include "src/base/random.hpp"
 #include "src/base/thread_name.hpp"
 #include "src/base/url.hpp"
-#include "src/core/worker_shares.hpp"
 #include "src/engine/engine.hpp"
 #include "src/json/hash.hpp"
 #include "src/ops/database_jobs.hpp"
 #include "src/ops/rounds.hpp"
 #include "src/ops/service_impl.hpp"
+#include "src/ops/service_options.hpp"
 #include "store/statements.hpp"
 
 #include <algorithm>
-#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -31,11 +29,6 @@ using detail::Row;
 using detail::run_statement;
 
 constexpr std::string_view embedded = "embedded";
-constexpr std::size_t layers_max = 20;
-constexpr int workers_max = 1'000;
-constexpr int limit_max = 100'000;
-constexpr double per_second_max = 100'000;
-constexpr double per_second_least = 0.0001;
 
 ServiceOptions checked(ServiceOptions options) {
     if (auto why = options.problem()) throw std::invalid_argument{"pawl::ServiceOptions: " + *why};
@@ -54,18 +47,6 @@ engine::EngineOptions engine_options(const ServiceOptions& options) {
             options.queue == embedded ? engine::Staging::as_job : engine::Staging::to_be_pushed};
 }
 
-core::QueueLimits limits_of(const QueueOptions& options) {
-    core::QueueLimits limits{
-        .running_max = options.running_max,
-        .partition_max = options.partition_max,
-        .burst = options.rate.burst};
-    const auto& per_second = options.rate.per_second;
-    if (per_second > 0)
-        limits.token_each =
-            std::chrono::ceil<core::Microseconds>(std::chrono::duration<double>{1 / per_second});
-    return limits;
-}
-
 // "2.5/s, burst 10"; empty: none.
 std::string text_of(const QueueRate& rate) {
     if (rate.per_second == 0) return {};
@@ -74,106 +55,7 @@ std::string text_of(const QueueRate& rate) {
     return text.str();
 }
 
-queue::QueueSetting queue_setting(const ServiceOptions& options, std::string_view name) {
-    const auto of_it = options.queue_options(name);
-    return {
-        .url = options.queue,
-        .name = of_it.name,
-        .retry_layers = of_it.retry_layers,
-        .limits = limits_of(of_it)};
-}
-
 }  // namespace
-
-std::optional<std::string> ServiceOptions::problem() const {
-    auto ms = [](std::chrono::milliseconds d) { return std::to_string(d.count()) + " ms"; };
-    if (lease < 100ms || lease > 1h) return "lease is " + ms(lease) + ": 100 ms to 1 h";
-    if (phase_deadline < 10ms)
-        return "phase_deadline is " + ms(phase_deadline) + ": at least 10 ms";
-    if (phase_deadline * 3 > lease)
-        return "phase_deadline is " + ms(phase_deadline) + ": at most a third of the lease, " +
-               ms(lease / 3);
-    if (call_timeout < 1ms || call_timeout > 1h)
-        return "call_timeout is " + ms(call_timeout) + ": 1 ms to 1 h";
-    if (drain && (*drain < 0ms || *drain > 2h)) return "drain is " + ms(*drain) + ": 0 to 2 h";
-    if (keep_keys < 1h)
-        return "keep_keys is " + std::to_string(keep_keys.count()) +
-               " h: at least 1 h, or clients still retry";
-    if (keep_keys > engine::longest_keep)
-        return "keep_keys is " + std::to_string(keep_keys.count()) + " h: at most " +
-               std::to_string(engine::longest_keep.count()) + " h, a hundred years";
-    if (repeats_for < 0h || repeats_for > engine::longest_keep)
-        return "repeats_for is " + std::to_string(repeats_for.count()) + " h: 0 to " +
-               std::to_string(engine::longest_keep.count()) + " h, a hundred years";
-    if (calls_max < 1 || calls_max > 10'000)
-        return "calls_max is " + std::to_string(calls_max) + ": 1 to 10000";
-    if (auto why = queue_options(default_queue).problem()) return why;
-    std::set<std::string_view> named;
-    for (const auto& one : queues) {
-        if (one.name == default_queue)
-            return "queues names \"default\": its settings are workers, retry_layers and "
-                   "retry_workers; for limits, give the jobs a queue of their own";
-        if (!named.insert(one.name).second) return "queues names \"" + one.name + "\" twice";
-        if (auto why = one.problem()) return "queues \"" + one.name + "\": " + *why;
-    }
-    for (const auto& name : named)
-        if (auto why = queue_setting(*this, name).problem()) return why;
-    if (auto why = queue_setting(*this, default_queue).problem()) return why;
-    ops::WorkerOptions worker{.lease = job_lease, .timeout = job_timeout};
-    if (auto why = worker.problem()) return why;
-    ops::ReaperOptions reaper{.keep_expired = keep_expired};
-    if (auto why = reaper.problem()) return why;
-    return ops::CompleterOptions{.grace = complete_after, .settle_after = settle_after}.problem();
-}
-
-QueueOptions ServiceOptions::queue_options(std::string_view name) const {
-    const auto at = std::ranges::find(queues, name, &QueueOptions::name);
-    if (at != queues.end()) return *at;
-    return {
-        .name = std::string{name},
-        .workers = workers,
-        .retry_layers = retry_layers,
-        .retry_workers = retry_workers};
-}
-
-std::optional<std::string> QueueOptions::problem() const {
-    const auto ms = [](std::chrono::milliseconds d) { return std::to_string(d.count()) + " ms"; };
-    if (!detail::is_queue_name(name))
-        return "the name of a queue is \"" + name + "\": 1 to 64 of a-z, 0-9, _, - and .";
-    if (workers < 0 || workers > workers_max)
-        return base::wrong_option("workers", workers, "0 to 1000");
-    for (const auto wait : retry_layers)
-        if (wait < 0ms || wait > engine::longest_keep)
-            return "retry_layers has " + ms(wait) +
-                   ": no wait is negative, or above a hundred years";
-    if (retry_layers.size() > layers_max)
-        return "retry_layers has " + std::to_string(retry_layers.size()) + " waits: at most " +
-               std::to_string(layers_max);
-    if (!retry_workers.empty() && retry_workers.size() != retry_layers.size())
-        return "retry_workers has " + std::to_string(retry_workers.size()) +
-               " numbers: one for each of the " + std::to_string(retry_layers.size()) +
-               " retry_layers";
-    for (const auto of_a_layer : retry_workers)
-        if (of_a_layer < 1 || of_a_layer > workers_max)
-            return "retry_workers has " + std::to_string(of_a_layer) + ": 1 to 1000";
-    if (running_max < 0 || running_max > limit_max)
-        return base::wrong_option("running_max", running_max, "0 to 100000");
-    if (partition_max < 0 || partition_max > limit_max)
-        return base::wrong_option("partition_max", partition_max, "0 to 100000");
-    if (!(rate.per_second >= 0 && rate.per_second <= per_second_max) ||
-        (rate.per_second > 0 && rate.per_second < per_second_least))
-        return "rate.per_second is " + std::to_string(rate.per_second) +
-               ": 0 for no rate, or 0.0001 to 100000";
-    if (rate.burst < 1 || rate.burst > limit_max)
-        return base::wrong_option("rate.burst", rate.burst, "1 to 100000");
-    return std::nullopt;
-}
-
-std::vector<int> QueueOptions::layer_workers() const {
-    if (workers < 1 || retry_workers.empty())
-        return core::workers_of_layers(workers, retry_layers.size());
-    return retry_workers;
-}
 
 Service::Impl::Impl(Database& on, const ServiceOptions& given)
     : database{on},
@@ -185,7 +67,10 @@ Service::Impl::Impl(Database& on, const ServiceOptions& given)
               database.store(), base::system_clock(), base::system_random(), options.secret_file
           )},
       queue{queue::open_queue(
-          queue_setting(options, default_queue), database.store(), base::system_clock(), log::warn
+          ops::queue_setting(options, default_queue),
+          database.store(),
+          base::system_clock(),
+          log::warn
       )},
       dead_letters_of_database{database.store()},
       pauses{database.store(), base::system_clock()},
@@ -218,7 +103,7 @@ Service::Impl::Impl(Database& on, const ServiceOptions& given)
     servers.on_ended([this](const ops::EndedServer& ended) {
         if (ended.keys > 0) completer.wake();
         if (ended.staged_jobs > 0) enqueuer.wake();
-        wake_workers(static_cast<int>(std::min<std::int64_t>(ended.jobs, workers_max)));
+        wake_workers(static_cast<int>(std::min<std::int64_t>(ended.jobs, ops::workers_max)));
     });
     database.jobs().serve(engine.options().staging, [this] { on_staged(); });
 }
@@ -244,11 +129,11 @@ void Service::Impl::work_queue(std::string_view name) {
     const auto of_it = options.queue_options(name);
     auto* on = queue.queue.get();
     if (name != default_queue)
-        on = queues.emplace_back(queue.another(queue_setting(options, name))).get();
+        on = queues.emplace_back(queue.another(ops::queue_setting(options, name))).get();
     ops::WorkerOptions of_all{
         .queue = of_it.name,
         .threads = of_it.workers,
-        .limited = limits_of(of_it).any(),
+        .limited = ops::limits_of(of_it).any(),
         .lease = options.job_lease,
         .timeout = options.job_timeout,
         .phase_deadline = options.phase_deadline,
@@ -350,7 +235,7 @@ void Service::Impl::declare_queue_limits() {
     store::write_now(engine.store(), [&](store::Session& session) {
         for (const auto& name : queue_names) {
             const auto of_it = options.queue_options(name);
-            if (limits_of(of_it).any())
+            if (ops::limits_of(of_it).any())
                 execute_statement(
                     session,
                     sql::declare_queue_limits,
@@ -395,6 +280,7 @@ void Service::Impl::start() {
     run("pawl-completer", [this](const std::stop_token& stop) { completer.run(stop); });
     run("pawl-enqueuer", [this](const std::stop_token& stop) { enqueuer.run(stop); });
     run("pawl-marker", [this](const std::stop_token& stop) { marker.run(stop); });
+    run("pawl-providers", [this](const std::stop_token& stop) { providers_down.run(stop); });
     run("pawl-reaper", [this](const std::stop_token& stop) { reaper.run(stop); });
     run("pawl-scheduler", [this](const std::stop_token& stop) { scheduler.run(stop); });
     for (const auto& worker : workers) {

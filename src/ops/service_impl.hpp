@@ -7,6 +7,7 @@
 #include "src/ops/enqueuer.hpp"
 #include "src/ops/marker.hpp"
 #include "src/ops/pauses.hpp"
+#include "src/ops/providers_down.hpp"
 #include "src/ops/reaper.hpp"
 #include "src/ops/scheduler.hpp"
 #include "src/ops/servers.hpp"
@@ -62,6 +63,7 @@ struct Service::Impl {
     ops::Enqueuer enqueuer;
     ops::Scheduler scheduler;
     ops::Servers servers;
+    ops::ProvidersDown providers_down{engine};
     // Of each queue, the default first: one for first tries, then one for each retry layer.
     std::vector<std::unique_ptr<ops::Worker>> workers;
     std::vector<std::jthread> threads;

@@ -84,21 +84,38 @@ TEST_P(CallNotMadeTest, providers_are_listed_with_what_waits_for_them) {
         std::string provider;
         std::int64_t waiting, in_doubt, attention;
         std::optional<TimePoint> oldest;
+        std::int64_t down_at;
+        std::optional<TimePoint> down_since;
         std::optional<std::string> error;
     };
     const auto id = open_key("hash");
     (void)call_anew(id, 1, 0);
     to_attention(open_key("other"), 1, "in-doubt");
 
+    for (const auto* host : {"a", "b", "c"})
+        run(sql::insert_server, host, "1.0", now(), std::optional<std::int64_t>{});
+    const auto down = [](const char* provider, const char* since) {
+        return R"({"down":[{"provider":")" + std::string{provider} + R"(","since":")" + since +
+               R"(","error":"refused"}]})";
+    };
+    run(sql::set_providers_down, 1, down("bank a", "2027-01-15T08:00:01.000Z"));
+    run(sql::set_providers_down, 2, down("bank a", "2027-01-15T08:00:00.000Z"));
+    run(sql::set_providers_down, 3, std::optional<std::string>{});
+
     const auto lines = read_rows<Line>(*store, sql::list_providers);
 
-    ASSERT_EQ(lines.size(), 2U);
-    EXPECT_EQ(lines[0].provider, "bank b");
-    EXPECT_EQ(lines[0].waiting, 1);
-    EXPECT_EQ(lines[0].in_doubt, 1);
-    EXPECT_EQ(lines[0].attention, 0);
-    EXPECT_EQ(lines[0].oldest, now());
-    EXPECT_EQ(lines[1].attention, 1);
+    ASSERT_EQ(lines.size(), 3U);
+    EXPECT_EQ(lines[0].provider, "bank a");
+    EXPECT_EQ(lines[0].waiting, 0);
+    EXPECT_EQ(lines[0].down_at, 2);
+    EXPECT_EQ(lines[0].down_since, TimePoint{1'800'000'000'000ms});
+    EXPECT_EQ(lines[0].error, "refused");
+    EXPECT_EQ(lines[1].provider, "bank b");
+    EXPECT_EQ(lines[1].waiting, 1);
+    EXPECT_EQ(lines[1].in_doubt, 1);
+    EXPECT_EQ(lines[1].attention, 0);
+    EXPECT_EQ(lines[1].oldest, now());
+    EXPECT_EQ(lines[2].attention, 1);
 }
 
 }  // namespace pawl::conformance

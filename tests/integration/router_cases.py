@@ -114,6 +114,31 @@ def back_to_the_first(settings):
         check_equal((world.payments(), answer.json['charge']), ([('stripe', world.ledger()[0]['id'])], world.ledger()[0]['id']), 'payments')
 
 
+def down(settings):
+    """A provider that does not answer gets no new payments, which the list of providers says, until it answers again."""
+    with Providers(settings, '1,1,0') as world:
+        world.start_server()
+        world.stop_second()
+
+        def listed():
+            lines = json.loads(world.pawl_command('providers', 'list', '--json').stdout)
+            return {line['provider'].split(' http')[0]: line for line in lines}
+
+        rides = iter(range(1000))
+
+        def booked():
+            check_equal(world.phone().book(f'k{next(rides)}').status, 201, 'a ride at the other provider')
+            return listed()
+        line = wait_until('it to be listed as down', lambda: booked().get(JSON))
+        check_equal((line['down_at'], line['waiting'], line['attention']), (1, 0, 0), f'servers that avoid it, and what waits: {line}')
+        check(line['down_since'] and 'not sent' in line['error'], f'since when, and why: {line}')
+        world.start_second()
+        wait_until('it to be listed no more', lambda: JSON not in booked())
+        check('provider_up' in world.log(), 'the end is logged')
+        world.settle()
+        world.check_paid_once()
+
+
 def lost_then_asked(settings, point=None):
     """The JSON provider loses calls: it is asked, and a payment is made anew only when its absence is final."""
     faults = [f'{point}:1:kill9'] * 2 if point else []
@@ -225,6 +250,7 @@ def cases(settings):
              ('router: a doubt about a provider without keys is a person\'s', lambda: removed(settings)),
              ('router: a ride in doubt goes back to its provider', lambda: back_to_the_first(settings)),
              ('router: lost calls are asked about, then made anew', lambda: lost_then_asked(settings)),
+             ('router: a provider that is down is listed, and gets no new payments', lambda: down(settings)),
              ('router: a storm on two providers', lambda: storm(settings, 1500, 120, kill_every=3))]
     found += [(f'router: kill -9 at {point}, twice in a row', lambda point=point: lost_then_asked(settings, point))
               for point in ASKING]

@@ -155,7 +155,7 @@ inline std::vector<Case> cases_of_inquiries() {
         {&sql::insert_call_not_made, {id::next, "0", point, "bank a", "refused", "why", at::now}},
         {&sql::list_providers,
          {},
-         {"pawl_attention", "pawl_idempotency_keys_open", "pawl_idempotency_keys"},
+         {"pawl_attention", "pawl_idempotency_keys_open", "pawl_idempotency_keys", "pawl_servers"},
          by_people,
          0},
         {&sql::note_inquiry, {id::open, "0", point, at::now, "undecided", "why"}},
@@ -192,6 +192,7 @@ inline std::vector<Case> cases_of_servers() {
          {"pawl_jobs", "pawl_jobs_leased"},
          at_an_end,
          0},
+        {&sql::set_providers_down, {"7", R"({"down":[]})"}},
     };
 }
 

@@ -61,31 +61,53 @@ VALUES ($1, $2, $3, $4, $5, $6, $7);
 
 -- name: list_providers [sqlite]
 -- What waits for each provider and account: calls that are under way or are tried again, calls that are asked about, and entries
--- of the attention list.
-SELECT call_target, sum(status = 'open'), sum(status = 'open' AND calling), sum(status = 'attention'), min(called_at), max(error)
-FROM pawl_idempotency_keys
-WHERE status <> 'finished'
-  AND call_target IS NOT NULL
-  AND id IN (
-    SELECT id FROM pawl_idempotency_keys INDEXED BY pawl_idempotency_keys_open WHERE status = 'open'
-    UNION ALL
-    SELECT key_id FROM pawl_attention)
-GROUP BY call_target
-ORDER BY call_target;
+-- of the attention list. Then the servers whose breakers keep it from new payments, and since when.
+WITH waiting AS (
+    SELECT call_target AS target, sum(status = 'open') AS open, sum(status = 'open' AND calling) AS in_doubt,
+           sum(status = 'attention') AS attention, min(called_at) AS oldest, max(error) AS error
+    FROM pawl_idempotency_keys
+    WHERE status <> 'finished'
+      AND call_target IS NOT NULL
+      AND id IN (
+        SELECT id FROM pawl_idempotency_keys INDEXED BY pawl_idempotency_keys_open WHERE status = 'open'
+        UNION ALL
+        SELECT key_id FROM pawl_attention)
+    GROUP BY call_target),
+down AS (
+    SELECT one.value ->> '$.provider' AS target, count(*) AS servers, min(one.value ->> '$.since') AS since,
+           max(one.value ->> '$.error') AS error
+    FROM pawl_servers, json_each(pawl_servers.providers_down, '$.down') AS one
+    GROUP BY 1)
+SELECT coalesce(w.target, d.target), coalesce(w.open, 0), coalesce(w.in_doubt, 0), coalesce(w.attention, 0), w.oldest,
+       coalesce(d.servers, 0), d.since, coalesce(d.error, w.error)
+FROM waiting AS w
+FULL JOIN down AS d ON d.target = w.target
+ORDER BY 1;
 
 -- name: list_providers [postgres]
 -- PostgreSQL has no INDEXED BY, and no sum of conditions.
-SELECT call_target, count(*) FILTER (WHERE status = 'open'), count(*) FILTER (WHERE status = 'open' AND calling),
-       count(*) FILTER (WHERE status = 'attention'), min(called_at), max(error)
-FROM pawl_idempotency_keys
-WHERE status <> 'finished'
-  AND call_target IS NOT NULL
-  AND id IN (
-    SELECT id FROM pawl_idempotency_keys WHERE status = 'open'
-    UNION ALL
-    SELECT key_id FROM pawl_attention)
-GROUP BY call_target
-ORDER BY call_target;
+WITH waiting AS (
+    SELECT call_target AS target, count(*) FILTER (WHERE status = 'open') AS open,
+           count(*) FILTER (WHERE status = 'open' AND calling) AS in_doubt, count(*) FILTER (WHERE status = 'attention') AS attention,
+           min(called_at) AS oldest, max(error) AS error
+    FROM pawl_idempotency_keys
+    WHERE status <> 'finished'
+      AND call_target IS NOT NULL
+      AND id IN (
+        SELECT id FROM pawl_idempotency_keys WHERE status = 'open'
+        UNION ALL
+        SELECT key_id FROM pawl_attention)
+    GROUP BY call_target),
+down AS (
+    SELECT one.provider AS target, count(*) AS servers, min(one.since) AS since, max(one.error) AS error
+    FROM pawl_servers, json_to_recordset(pawl_servers.providers_down::json -> 'down')
+        AS one (provider TEXT, since TIMESTAMPTZ, error TEXT)
+    GROUP BY one.provider)
+SELECT coalesce(w.target, d.target), coalesce(w.open, 0), coalesce(w.in_doubt, 0), coalesce(w.attention, 0), w.oldest,
+       coalesce(d.servers, 0), d.since, coalesce(d.error, w.error)
+FROM waiting AS w
+FULL JOIN down AS d ON d.target = w.target
+ORDER BY 1;
 
 -- name: note_inquiry   ($1 key id, $2 generation, $3 recovery point, $4 now, $5 answer, $6 detail)
 -- An inquiry about another call of the key begins a new count.

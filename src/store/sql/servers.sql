@@ -63,3 +63,8 @@ SET state = 'ready', lease_until = NULL, run_at = $2
 WHERE server_id = $1
   AND state = 'running'
   AND lease_until IS NOT NULL;
+
+-- name: set_providers_down   ($1 id, $2 providers that its breakers keep from new payments, as JSON, or NULL)
+UPDATE pawl_servers
+SET providers_down = $2
+WHERE id = $1;
