@@ -83,7 +83,8 @@ class Changes(unittest.TestCase):
 
     def test_no_two_wrong_programs_share_a_name(self):
         groups = (check.wrong_programs.FLOW, check.wrong_programs.POINTS, check.wrong_programs.CALLS,
-                  check.wrong_programs.HANDS, check.wrong_programs.PARTS, check.wrong_programs.CLIENT, check.wrong_programs.LOCKS)
+                  check.wrong_programs.HANDS, check.wrong_programs.PARTS, check.wrong_programs.CLIENT, check.wrong_programs.LOCKS,
+                  check.wrong_programs.ROUTES)
         self.assertEqual(sum(len(group) for group in groups), len(check.WRONG))
 
 

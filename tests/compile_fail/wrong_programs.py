@@ -220,8 +220,9 @@ HANDS = {
     'class_derived_from_call': (['private', 'Call'], [
         in_body(FINISH, 'struct Forged : Call {\n            Forged() : Call{std::stop_token{}} {}\n        };\n'
                         '        Forged call;')]),
-    'class_derived_from_keyed_call': (['final', 'KeyedCall'], [
-        ('struct Place {', 'struct Forged : KeyedCall {};\nstruct Place {')]),
+    'class_derived_from_keyed_call': (['private', 'KeyedCall'], [
+        in_body(FINISH, 'struct Forged : KeyedCall {\n            Forged() : KeyedCall{pawl::CallKey{"k"}, std::stop_token{}} {}\n'
+                        '        };\n        Forged call;')]),
     'copied_call': (['deleted', 'KeyedCall'], [in_body(CALL, 'KeyedCall mine = call;')]),
     'copied_tx': (['deleted', 'Tx'], [in_body(FINISH, 'Tx mine = tx;')]),
     'moved_tx': (['deleted', 'Tx'], [in_body(FINISH, 'Tx mine = std::move(tx);')]),

@@ -2,6 +2,8 @@
 from browser_cases import AT_WORK, BOOK, DONE, ROUTE, Riding, with_a_browser
 from world import check, check_equal, wait_until
 
+DATABASES = ('sqlite',)   # The pages do not depend on the database.
+
 
 def crafted_links(settings):
     """Before, a link with a made-up key showed a form whose booking led to another form, while the first could still charge the card."""

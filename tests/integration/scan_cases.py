@@ -12,6 +12,7 @@ from malformed_requests import FIELDS, GOOD
 from phone import HERE_TO_THERE
 from world import WAIT_S, World, check, check_equal
 
+DATABASES = ('sqlite',)   # The database does not matter here.
 MODULES = 'sql,blindsql,exec,crlf,xss,permanentxss,file,redirect'
 PAYLOADS = ["'", '"', "1'--", "1' OR '1'='1", "1 OR 1=1", "1); DROP TABLE rides; --", "1'; DELETE FROM users; --",
             "1 AND (SELECT 1 FROM pg_sleep(5))", "1'||pg_sleep(5)||'", "1; SELECT pg_sleep(5)--", "1 UNION SELECT 1,2,3,4,5,6,7,8,9,10,11",

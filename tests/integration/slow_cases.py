@@ -8,6 +8,7 @@ import time
 
 from world import WAIT_S, World, check, check_equal
 
+DATABASES = ('sqlite',)   # The database does not matter here.
 CONNECTIONS = 300
 # The shortest limit of a slow client, the grace of a body: a rider who waited for one would take longer. Half of all rides take
 # a tenth of that, on any machine.
