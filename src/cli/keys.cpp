@@ -3,6 +3,7 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/cli/read_rows.hpp"
+#include "src/ops/record_settlement.hpp"
 #include "store/statements.hpp"
 
 #include <utility>
@@ -199,36 +200,23 @@ InDoubt in_doubt(const Attention& at) {
 // Returns when it was recorded.
 TimePoint record_decision(Service& service, const Attention& at, const Decision& decision) {
     const bool happened = decision.settlement == "happened";
-    const auto result = happened ? Text{decision.result} : Text{};
-    const auto value = happened ? Text{decision.value} : Text{};
     TimePoint now{};
-    const auto changed = store::write_now(service.engine().store(), [&](store::Session& session) {
+    const bool recorded = store::write_now(service.engine().store(), [&](store::Session& session) {
         now = session.now();
-        const auto rows = detail::execute_statement(
+        return ops::record_settlement(
             session,
-            sql::request_settlement,
-            at.key_id,
-            at.attempt,
-            decision.settlement,
-            result,
-            value,
-            decision.by,
-            decision.note,
+            {.key_id = at.key_id,
+             .attempt = at.attempt,
+             .settlement = decision.settlement,
+             .result = happened ? Text{decision.result} : Text{},
+             .value = happened ? Text{decision.value} : Text{},
+             .by = decision.by,
+             .note = decision.note,
+             .audit_detail = (decision.force ? "forced: " : "") + decision.note},
             now
         );
-        if (rows > 0)
-            detail::execute_statement(
-                session,
-                sql::insert_audit,
-                now,
-                decision.by,
-                "settle " + decision.settlement,
-                at.key_id,
-                (decision.force ? "forced: " : "") + decision.note
-            );
-        return rows;
     });
-    if (changed == 0)
+    if (!recorded)
         throw CommandFailed{
             name_of(at.key_id) + " was decided before: " + at.settlement.value_or("") + " by " +
             at.settled_by.value_or("an unknown operator") + "; `attention undo " +

@@ -4,6 +4,7 @@
 #include <pawl/service.hpp>
 
 #include "src/base/error_text.hpp"
+#include "src/ops/record_settlement.hpp"
 #include "src/ops/service_impl.hpp"
 #include "store/statements.hpp"
 
@@ -89,30 +90,19 @@ bool ops::settle_by(
         if (!proven) continue;
         const auto by = base::sanitized_error("webhook " + event.provider + " " + event.id);
         const auto note = base::sanitized_error("the event " + event.type);
-        const auto now = session.now();
-        const auto decided = detail::execute_statement(
+        const bool recorded = record_settlement(
             session,
-            sql::request_settlement,
-            doubt.key_id,
-            doubt.attempt,
-            std::string_view{"happened"},
-            proven->name,
-            proven->value,
-            by,
-            note,
-            now
+            {.key_id = doubt.key_id,
+             .attempt = doubt.attempt,
+             .settlement = "happened",
+             .result = std::string{proven->name},
+             .value = proven->value,
+             .by = by,
+             .note = note,
+             .audit_detail = note},
+            session.now()
         );
-        if (decided == 0) continue;
-        detail::execute_statement(
-            session,
-            sql::insert_audit,
-            now,
-            by,
-            std::string_view{"settle happened"},
-            doubt.key_id,
-            note
-        );
-        return true;
+        if (recorded) return true;
     }
     return false;
 }
