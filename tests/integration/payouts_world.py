@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import time
 
-from bank import Bank
+from file_bank import Bank
 from phone import Phone
 from ports import free_port
 from sftp_server import SftpServer
