@@ -240,8 +240,8 @@ void Checks::see(Row row, const Had& had) {
     if (row.attempt == last.attempt && row.rank == last.rank && last.status == "finished" &&
         row.status != last.status)
         violated("I3", "a stored answer has changed");
-    // Asking may take until a person is asked.
-    const bool asks = row.operation == BuyRouted::name && (had.clock_steps || had.jumps);
+    const bool asks = row.operation == BuyRouted::name &&
+                      (had.clock_steps || had.jumps || undecided_for_long(world_.banks, row.who));
     if (row.status == "attention" && last.status != "attention" && row.operation != BuyOnce::name &&
         !asks && !had.days && !had.clock_went_back && !any_stored_an_error(world_.banks) &&
         !world_.carrier.stored_an_error)

@@ -42,16 +42,25 @@ void Receiver::land(std::size_t nth) {
 Inquiry<Done, Declined> Receiver::inquire(const std::string& key, const std::string& who) {
     const auto does = asks_.does(*this);
     const auto takes = asks_.takes();
+    asked_.try_emplace(who, Asked{.since = clock_.steady()}).first->second.undecided = true;
     if (takes > 0ms) Strand::sleep_until(clock_.steady() + takes);
     if (does == Does::throws) throw std::runtime_error{"the line was cut"};
     if (does != Does::serve && does != Does::decline) return Undecided{};
     const auto found = effects.find(who);
-    if (found != effects.end() && !found->second.empty()) return Done{found->second.front()};
-    if (const auto* past = remembered(key)) {
-        if (past->what == Remembered::What::declined) return Declined{"as before"};
+    const bool done = found != effects.end() && !found->second.empty();
+    const auto* past = remembered(key);
+    if (!done && past != nullptr && past->what != Remembered::What::declined)
         return Undecided{"a stored error"};
-    }
+    asked_[who].undecided = false;
+    if (done) return Done{found->second.front()};
+    if (past != nullptr) return Declined{"as before"};
     return NotFound{.final_after = final_after};
+}
+
+milliseconds Receiver::undecided_for(const std::string& who) const {
+    const auto at = asked_.find(who);
+    if (at == asked_.end() || !at->second.undecided) return 0ms;
+    return std::chrono::floor<milliseconds>(clock_.steady() - at->second.since);
 }
 
 bool Receiver::quiet_about(const std::string& who) const {
@@ -63,6 +72,7 @@ bool Receiver::quiet_about(const std::string& who) const {
 Outcome<Done, Declined> Receiver::take(const std::string& key, const std::string& who) {
     const auto now = clock_.steady();
     const auto does = asks_.does(*this);
+    asked_.erase(who);
     if (!key.empty()) {
         const auto first = first_.find(key);
         if (first != first_.end() && now - first->second > memory)

@@ -58,6 +58,8 @@ public:
     Outcome<Done, Declined> take(const std::string& key, const std::string& who);
     // What has become of the requests under this key, or about this subject.
     Inquiry<Done, Declined> inquire(const std::string& key, const std::string& who);
+    // How long it has been asked about this subject, if its last answer decided nothing.
+    milliseconds undecided_for(const std::string& who) const;
     // Delivers the nth request that was sent and has not arrived.
     void land(std::size_t nth);
     std::size_t on_the_way() const { return late_.size(); }
@@ -81,6 +83,10 @@ private:
         std::string who;
         Steady sent;
     };
+    struct Asked {
+        Steady since;  // The first inquiry since the last request.
+        bool undecided{};
+    };
     const Remembered* remembered(const std::string& key);
     Outcome<Done, Declined> answer(const Remembered& past) const;
     Done carry_out(const std::string& key, const std::string& who);
@@ -90,6 +96,7 @@ private:
     Refusals refusals_;
     std::map<std::string, Remembered> past_;
     std::map<std::string, Steady> first_;  // First call of each key.
+    std::map<std::string, Asked> asked_;   // By who.
     std::map<std::string, int> under_way_;
     std::map<std::string, int> under_way_about_;
     std::deque<Late> late_;

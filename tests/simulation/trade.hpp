@@ -246,4 +246,12 @@ private:
     Receiver* carrier_;
 };
 
+// A bank has been asked about this subject until a person is asked, and its last answer decided
+// nothing.
+inline bool undecided_for_long(const Banks& banks, const std::string& who) {
+    return std::ranges::any_of(banks, [&](const auto* bank) {
+        return bank->undecided_for(who) >= BuyRouted::settings.ask_for;
+    });
+}
+
 }  // namespace pawl::simulation
