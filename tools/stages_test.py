@@ -136,9 +136,10 @@ class Modes(unittest.TestCase):
     def test_the_fuzzers_run_after_their_build_for_the_given_time(self):
         names = self.names('full')
         self.assertLess(names.index('build fuzz'), names.index('fuzz'))
-        for mode, seconds in (('full', '15'), ('nightly', '900')):
+        for mode, much in (('full', ['15', '--without', 'choices']), ('nightly', ['900'])):
             commands = {name: command for name, command, _ in stages.stages(mode)}
-            self.assertEqual(commands['fuzz'], ['tests/fuzz/run', '--seconds', seconds])
+            self.assertEqual(commands['fuzz'], ['tests/fuzz/run', '--seconds', *much])
+            self.assertEqual('build fuzz-choices' in commands, 'choices' not in much)
 
 
 if __name__ == '__main__':
