@@ -88,14 +88,19 @@ void give_customer(pawl::Tx& tx, const std::string& email, const std::string& cu
             " in the database"};
 }
 
+// Other servers' requests write the same rows meanwhile: in one snapshot each of their commits would
+// fail it.
 void make_users(pawl::Database& database, const Riders& riders) {
-    database.write([&](pawl::Tx& tx) {
-        for (const auto& [email, support, customer] : riders.accounts()) {
-            (void)pawl::query<std::int64_t>(tx, sql::insert_user, email, no_customer);
-            pawl::send(tx, sql::set_role, email, support ? "support" : "rider");
-            if (customer) give_customer(tx, email, *customer);
-        }
-    });
+    database.write(
+        [&](pawl::Tx& tx) {
+            for (const auto& [email, support, customer] : riders.accounts()) {
+                (void)pawl::query<std::int64_t>(tx, sql::insert_user, email, no_customer);
+                pawl::send(tx, sql::set_role, email, support ? "support" : "rider");
+                if (customer) give_customer(tx, email, *customer);
+            }
+        },
+        pawl::Isolation::read_committed
+    );
 }
 
 }  // namespace

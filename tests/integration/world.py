@@ -57,6 +57,13 @@ def wait_until(what, condition, limit_s=None):
         time.sleep(0.01)
 
 
+def wait_paused(process, name):
+    def paused():
+        with open(f'/proc/{process.pid}/stat', encoding='utf-8') as file:
+            return file.read().rsplit(')', 1)[1].split()[0] == 'T'
+    wait_until(f'{name} to be paused', paused)
+
+
 def end(process):
     """Kills a process in any state."""
     if process and process.poll() is None:
@@ -106,10 +113,7 @@ class Node:
 
     def wait_paused(self):
         """Also when a planted fault stops it."""
-        def paused():
-            with open(f'/proc/{self.process.pid}/stat', encoding='utf-8') as file:
-                return file.read().rsplit(')', 1)[1].split()[0] == 'T'
-        wait_until(f'{self.name} to be paused', paused)
+        wait_paused(self.process, self.name)
 
     def wake(self):
         self.process.send_signal(signal.SIGCONT)

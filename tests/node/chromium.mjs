@@ -70,8 +70,13 @@ const verbs = {
   async text({page, selector = 'body'}) { return pages.get(page).page.locator(selector).first().innerText(); },
   // Waits until the tab shows a heading, after any redirects.
   async shows({page, heading}) {
-    await pages.get(page).page.locator('h1', {hasText: heading}).waitFor();
-    return pages.get(page).page.url();
+    const shown = pages.get(page).page;
+    try {
+      await shown.locator('h1', {hasText: heading}).waitFor();
+    } catch (error) {
+      throw new Error(`${error}; the page shows: ${await shown.locator('body').first().innerText({timeout: 1000})}`);
+    }
+    return shown.url();
   },
   async heading({page}) { return pages.get(page).page.locator('h1').first().innerText(); },
   async url({page}) { return pages.get(page).page.url(); },
