@@ -13,7 +13,7 @@ set(CPACK_POST_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/repack.cmake)
 
 # The packages of the headers and libraries that a program with Pawl is compiled and linked with.
 set(development libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libcurl4-openssl-dev libsqlite3-dev libpq-dev libssl-dev
-    libspdlog-dev libfmt-dev libhowardhinnant-date-dev pkg-config python3)
+    libspdlog-dev libfmt-dev libhowardhinnant-date-dev prometheus-cpp-dev pkg-config python3)
 if(PAWL_REDIS)
     list(APPEND development libhiredis-dev)
 endif()

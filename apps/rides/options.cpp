@@ -214,6 +214,19 @@ void add_jobs(CLI::App& app, pawl::ServiceOptions& service) {
         ->delimiter(',');
 }
 
+void add_operator(CLI::App& app, pawl::OperatorOptions& options) {
+    app.add_option(
+        "--operate",
+        options.listen,
+        "Address and port of the operator's listener: probes and metrics; default: none"
+    );
+    app.add_option_function<std::int64_t>(
+        "--pre-stop-delay-s",
+        [&delay = options.pre_stop_delay](std::int64_t s) { delay = std::chrono::seconds{s}; },
+        "How long it serves on after SIGTERM, while /readyz says 503; default: 0"
+    );
+}
+
 void add_serve(CLI::App& app, ServeOptions& options) {
     add_application(app, options);
     app.add_option("--listen", options.listen, "Address and port")->capture_default_str();
@@ -231,6 +244,7 @@ void add_serve(CLI::App& app, ServeOptions& options) {
         "calls in doubt (default 35)"
     );
     app.add_option("--access-log", options.access_log, "File of JSON lines; - is standard error");
+    add_operator(app, options.operators);
     app.add_option(
         "--site",
         options.site,

@@ -88,8 +88,8 @@ void give_customer(pawl::Tx& tx, const std::string& email, const std::string& cu
             " in the database"};
 }
 
-// Other servers' requests write the same rows meanwhile: in one snapshot each of their commits would
-// fail it.
+// Other servers' requests write the same rows meanwhile: in one snapshot each of their commits
+// would fail it.
 void make_users(pawl::Database& database, const Riders& riders) {
     database.write(
         [&](pawl::Tx& tx) {
@@ -288,7 +288,7 @@ int serve(const ServeOptions& options) {
         );
     if (has_pages) pages.add_to(server);
     std::fprintf(stderr, "rides: listening on port %u\n", static_cast<unsigned>(server.port()));
-    return pawl::run_until_signal(application.service(), server);
+    return pawl::run_until_signal(application.service(), server, options.operators);
 }
 
 }  // namespace rides

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pawl/http.hpp>
+#include <pawl/operator_server.hpp>
 #include <pawl/service.hpp>
 
 #include "apps/rides/book_ride_routed.hpp"
@@ -37,6 +38,7 @@ struct ServeOptions {
                      false};
     Charging charging;
     std::string access_log;
+    pawl::OperatorOptions operators;
     int http_threads{0};  // 0: as many as there are cores, at most 4.
     // A file of lines "token email [support]"; on loopback, test riders without it.
     std::string tokens;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pawl/http.hpp>
+#include <pawl/operator_server.hpp>
 #include <pawl/service.hpp>
 #include <pawl/statement.hpp>
 
@@ -25,6 +26,7 @@ struct Program {
     std::string database{};  // Empty: sqlite:NAME.db
     ServiceOptions service{};
     HttpOptions http{};
+    OperatorOptions operators{};
 };
 
 // The main() of such a program; returns its exit code: 0 done, 1 failed, 2 wrong arguments.
@@ -42,8 +44,9 @@ struct Program {
 //   }
 //
 // Options of `serve`: --database, --queue, --listen, --secret-file, --mark-file, --workers,
-// --access-log. Those of the service are also options of the operator's commands; `graph` needs no
-// database. Call it first in main(): it blocks the signals that end a server.
+// --access-log, --operate, --pre-stop-delay-s. Those of the service are also options of the
+// operator's commands; `graph` needs no database. Call it first in main(): it blocks the signals
+// that end a server.
 int run_program(const Program& program, int argc, const char* const* argv);
 
 }  // namespace pawl

@@ -27,7 +27,8 @@ class Pawl(ConanFile):
 
     def system_requirements(self):
         wanted = ['libboost1.81-dev', 'libboost-json1.81-dev', 'libboost-url1.81-dev', 'libcli11-dev', 'libcurl4-openssl-dev',
-                  'libfmt-dev', 'libhowardhinnant-date-dev', 'libpq-dev', 'libspdlog-dev', 'libsqlite3-dev', 'libssl-dev', 'pkg-config']
+                  'libfmt-dev', 'libhowardhinnant-date-dev', 'libpq-dev', 'libspdlog-dev', 'libsqlite3-dev', 'libssl-dev',
+                  'prometheus-cpp-dev', 'pkg-config']
         Apt(self).install(wanted + ['libhiredis-dev'] * bool(self.options.redis) + ['librdkafka-dev'] * bool(self.options.kafka)
                           + ['libxml2-dev', 'libssh2-1-dev'] * bool(self.options.bank))
 

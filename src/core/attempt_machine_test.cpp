@@ -1,4 +1,5 @@
 #include "src/core/attempt_machine.hpp"
+#include "src/core/enum_name.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,18 +18,9 @@
 namespace pawl::core::attempt {
 namespace {
 
-// Read off the compiler: "... [with auto value = pawl::core::attempt::State::idle; ...]".
-template <auto value>
-constexpr std::string_view enumerator() {
-    std::string_view text = __PRETTY_FUNCTION__;
-    text = text.substr(text.find("value = "));
-    text = text.substr(0, text.find_first_of(";]"));
-    return text.substr(text.rfind(':') + 1);
-}
-
 template <class E, std::size_t... n>
 std::vector<std::string> names(std::index_sequence<n...>) {
-    return {std::string{enumerator<static_cast<E>(n)>()}...};
+    return {std::string{enum_name<static_cast<E>(n)>()}...};
 }
 
 constexpr std::size_t action_count = std::size_t(Action::respond) + 1;

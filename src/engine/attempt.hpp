@@ -181,6 +181,7 @@ private:
     // Call.
     Next make_call();
     Event call();
+    ObservedStep observed_call() const;
     Event called(const detail::CallOutcome& ended, const std::string& error);
     Event not_called(const std::string& error, Reason why);
     // The call of an earlier attempt, if one may have been made.

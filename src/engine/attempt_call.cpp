@@ -87,6 +87,7 @@ Attempt::Event Attempt::call() {
     );
     detail::CallOutcome ended = InDoubt{};
     std::string error;
+    const auto began = engine_.clock().steady();
     try {
         PAWL_FAULT("engine.call.before");
         const auto make = [this](KeyedCall& call) {
@@ -102,8 +103,18 @@ Attempt::Event Attempt::call() {
     } catch (...) {
         error = "an exception that is not a std::exception";
     }
+    if (auto* by = engine_.observer())
+        by->on_call(observed_call(), ended_of(ended), engine_.clock().steady() - began);
     engine_.renewals().end(renewal);
     return called(ended, error);
+}
+
+ObservedStep Attempt::observed_call() const {
+    const auto* const provider = facts_.mark->provider;
+    return {
+        *operation_,
+        facts_.at.step,
+        provider != nullptr ? std::string_view{provider->name} : std::string_view{}};
 }
 
 Attempt::Event Attempt::called(const detail::CallOutcome& ended, const std::string& error) {

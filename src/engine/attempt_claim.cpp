@@ -262,6 +262,8 @@ Attempt::Event Attempt::claimed(Failed failed) {
         PAWL_FAULT("engine.claim.after");
         learn(seen_.has_value());
         if (has_run()) engine_.confirm(hash_);
+        if (auto* by = engine_.observer(); by != nullptr && has_run() && facts_.number > 1)
+            by->on_takeover(*operation_);
         return committed();
     }
     if (key_is_locked(failed)) {

@@ -9,6 +9,7 @@ namespace pawl::engine {
 
 void Attempt::on(Event event) {
     for (Next next{event}; next;) {
+        if (auto* by = engine_.observer()) by->on_event(*next);
         const auto& transition = core::attempt::step(state_, *next);
         state_ = transition.next;
         // nullopt: another thread may have gone on already, or ended this attempt.

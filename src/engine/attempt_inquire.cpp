@@ -135,6 +135,7 @@ Attempt::Event Attempt::inquire() {
         {facts_.id, facts_.number, facts_.at.stored}, facts_.leased.steady
     );
     detail::InquiryOutcome ended = Undecided{};
+    const auto began = engine_.clock().steady();
     try {
         PAWL_FAULT("engine.inquiry.before");
         ended = detail::TxFactory::with_inquiry(
@@ -152,6 +153,8 @@ Attempt::Event Attempt::inquire() {
     } catch (...) {
         ended = Undecided{"an exception that is not a std::exception"};
     }
+    if (auto* by = engine_.observer())
+        by->on_inquiry(observed_call(), kind_of(ended), engine_.clock().steady() - began);
     engine_.renewals().end(renewal);
     return inquired(ended);
 }

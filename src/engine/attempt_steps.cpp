@@ -63,11 +63,15 @@ Text stored_target(const std::string& target) {
 Attempt::Outcome Attempt::advance_from(store::Session& session, Position from) {
     const auto& form = operation_->steps[from.step];
     if (form.foreign) return from;
+    auto* const by = engine_.observer();
+    const auto began =
+        by != nullptr ? engine_.clock().steady() : std::chrono::steady_clock::time_point{};
     auto moved = run_phase(
         engine_.tx_context(session, facts_.id, staged_, operation_->settings.isolation),
         *operation_,
         {from.step, from.point}
     );
+    if (by != nullptr) by->on_phase({*operation_, from.step}, engine_.clock().steady() - began);
     PAWL_FAULT("engine.phase.after");
     return advance(session, from.step, std::move(moved));
 }

@@ -64,6 +64,11 @@ bool CallPool::is_full() {
     return line_.size() >= static_cast<std::size_t>(threads_max_);
 }
 
+int CallPool::in_flight() {
+    const std::lock_guard lock{mutex_};
+    return static_cast<int>(threads_.size() + line_.size()) - idle_;
+}
+
 void CallPool::loop(std::list<std::thread>::iterator self) {
     base::name_this_thread("pawl-call");
     std::unique_lock lock{mutex_};

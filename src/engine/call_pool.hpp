@@ -18,6 +18,8 @@ public:
     [[nodiscard]] virtual bool post(std::function<void()> f) = 0;
     // As many calls wait as there may be threads: no new request should begin.
     virtual bool is_full() = 0;
+    // Calls that run or wait for a thread.
+    virtual int in_flight() { return 0; }
     // Calls read this as Call::stop().
     std::stop_token stop_token() const { return stop_.get_token(); }
     void request_stop() { stop_.request_stop(); }
@@ -37,6 +39,7 @@ public:
 
     [[nodiscard]] bool post(std::function<void()> f) override;
     bool is_full() override;
+    int in_flight() override;
 
 private:
     void loop(std::list<std::thread>::iterator self);

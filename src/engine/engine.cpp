@@ -164,10 +164,19 @@ std::vector<std::string> Engine::calls_without_target() const {
 }
 
 void Engine::handle(KeyedRequest request, OnAnswer on_answer) {
+    on_answer = observed(*request.operation, std::move(on_answer));
     if (stopping_) return on_answer(Rejection{.reason = Reason::stopping});
     if (request.operation->before_key != nullptr && !request.of_a_job)
         return ask_operation(std::move(request), std::move(on_answer));
     start_or_join(std::move(request), std::move(on_answer));
+}
+
+OnAnswer Engine::observed(const detail::ErasedOperation& operation, OnAnswer on_answer) const {
+    if (observer_ == nullptr) return on_answer;
+    return [by = observer_.get(), &operation, on_answer = std::move(on_answer)](Answer answer) {
+        by->on_answer(operation, answer);
+        on_answer(std::move(answer));
+    };
 }
 
 // Runs before the key is queried or claimed, so that a refused request blocks no other.
@@ -287,6 +296,7 @@ void Engine::handle_unkeyed(
     const detail::ErasedValue& request,
     OnAnswer on_answer
 ) {
+    on_answer = observed(operation, std::move(on_answer));
     auto held = live_.hold();  // Before the question whether it stops.
     if (stopping_) return on_answer(Rejection{.reason = Reason::stopping});
     struct Ended {

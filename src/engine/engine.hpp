@@ -12,6 +12,7 @@
 #include "src/engine/in_flight_keys.hpp"
 #include "src/engine/installation.hpp"
 #include "src/engine/key_row.hpp"
+#include "src/engine/observer.hpp"
 #include "src/engine/options.hpp"
 #include "src/engine/preallocated_ids.hpp"
 #include "src/engine/renewals.hpp"
@@ -120,6 +121,10 @@ public:
     // made. Blocks; throws StoreError.
     SettlePreview preview(const Settlement& settlement);
 
+    // Receives what happens from now on; nullptr: nobody does. Set before any request.
+    void observe(std::shared_ptr<Observer> by) { observer_ = std::move(by); }
+    Observer* observer() const { return observer_.get(); }
+
     // Called after each commit that staged jobs. Set before any request.
     void on_staged(std::function<void()> f) { on_staged_ = std::move(f); }
     void staged() const {
@@ -183,6 +188,8 @@ public:
 private:
     // Reads a stored key, and starts an attempt with it.
     void start_stored(std::int64_t key_id, OnAnswer on_answer, std::function<void(Attempt&)> begin);
+    // Reports the answer to the observer, too.
+    OnAnswer observed(const detail::ErasedOperation& operation, OnAnswer on_answer) const;
     void ask_operation(KeyedRequest request, OnAnswer on_answer);
     void start_or_join(KeyedRequest request, OnAnswer on_answer);
     void answer_from_store(KeyedRequest request, std::string hash, OnAnswer on_answer);
@@ -193,6 +200,7 @@ private:
     Parts parts_;
     EngineOptions options_;
     Installation installation_;
+    std::shared_ptr<Observer> observer_;  // Shared with who reads it.
     std::unordered_map<std::string, std::unique_ptr<detail::ErasedOperation>> operations_;
     InFlightKeys live_;
     InFlightCalls in_flight_calls_;

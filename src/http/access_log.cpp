@@ -71,6 +71,8 @@ void AccessLog::reopen() {
 }
 
 void AccessLog::write(const Entry& entry) {
+    if (observer_ != nullptr)
+        observer_->on_http(known_method(entry.method), entry.route, entry.status, entry.took);
     if (!impl_) return;
     log::JsonLine line{base::system_clock().now()};
     line.add("client", entry.client)

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "src/engine/observer.hpp"
+
 #include <chrono>
 #include <memory>
 #include <string>
@@ -8,7 +10,7 @@
 namespace pawl::http {
 
 // One line of JSON per request: who, what, the status, how long. Never a query, a key, a token or a
-// body.
+// body. Reports each request to the observer, too.
 class AccessLog {
 public:
     explicit AccessLog(const std::string& file
@@ -26,14 +28,17 @@ public:
         std::string_view over_quota{};  // 429: the limit, "in_flight" or "rate".
     };
     void write(const Entry& entry);
+    // Before any request; nullptr: none.
+    void observe(engine::Observer* by) { observer_ = by; }
     void flush();
     void reopen(
     );  // Opens a new file under the same name; if that fails, it goes on in the old file.
-    bool on() const { return impl_ != nullptr; }
+    bool on() const { return impl_ != nullptr || observer_ != nullptr; }
 
 private:
     struct Impl;
     std::unique_ptr<Impl> impl_;
+    engine::Observer* observer_{};
 };
 
 }  // namespace pawl::http

@@ -1,10 +1,11 @@
-#include <pawl/http.hpp>
+#include "src/http/run_until_signal.hpp"
 
 #include "src/base/log.hpp"
 #include "src/engine/engine.hpp"
 
 #include <sys/resource.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <thread>
@@ -20,6 +21,15 @@ sigset_t end_signals() {
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGHUP);  // By default it ends the process; here it only reopens the logs.
     return set;
+}
+
+// For `delay`, or until another signal.
+void wait_before_stop(std::chrono::milliseconds delay) {
+    const auto set = end_signals();
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(delay);
+    const timespec limit{
+        seconds.count(), static_cast<long>(std::chrono::nanoseconds{delay - seconds}.count())};
+    while (sigtimedwait(&set, nullptr, &limit) == -1 && errno == EINTR) continue;
 }
 
 }  // namespace
@@ -40,14 +50,21 @@ int wait_for_end_signal(const std::function<void()>& on_hangup) {
 }
 
 int run_until_signal(Service& service, HttpServer& server) {
+    return http::run_until_signal(service, server, {});
+}
+
+int http::run_until_signal(Service& service, HttpServer& server, const RunHooks& hooks) {
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);  // A core dump would contain tokens and bodies.
     std::signal(SIGPIPE, SIG_IGN);
     block_end_signals();
     service.start();
     server.start();
+    if (hooks.on_started) hooks.on_started();
     const int signal = wait_for_end_signal([&server] { server.reopen_logs(); });
     log::info("stopping", {{"signal", std::to_string(signal)}});
+    if (hooks.on_signal) hooks.on_signal();
+    if (hooks.pre_stop_delay.count() > 0) wait_before_stop(hooks.pre_stop_delay);
     // In parallel: the service asks calls to stop while the server still waits for their responses.
     const auto drain = service.options().drain_time();
     bool listener_ended = false;

@@ -467,6 +467,7 @@ void HttpServer::webhook(const std::string& route, Webhook receive, std::size_t 
 }
 
 void HttpServer::start() {
+    impl_->access.observe(impl_->engine.observer());
     impl_->listener->start();
 }
 std::uint16_t HttpServer::port() const {

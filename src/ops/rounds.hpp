@@ -2,6 +2,7 @@
 
 #include "src/base/clock.hpp"
 #include "src/base/log.hpp"
+#include "src/ops/round_log.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -11,13 +12,15 @@
 
 namespace pawl::ops {
 
-// Runs one round of a service; false if it failed, which is logged.
+// Runs and counts one round of a service; false if it failed, which is logged.
 template <class Round>
 bool run_round(const char* name, Round round) {
     try {
         round();
+        count_round(name, true);
         return true;
     } catch (const std::exception& failed) {
+        count_round(name, false);
         log::warning("service_round_failed", {{"service", name}, {"detail", failed.what()}});
         return false;
     }

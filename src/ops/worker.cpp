@@ -122,10 +122,23 @@ void Worker::work_all(std::vector<HeldJob>& jobs, WorkReport& report) {
         }
     } leaves{in_flight_, jobs.front().job.kind};
     for (const auto& held : jobs) leaves.jobs.emplace_back(held.job.id, held.job.claim);
+    const auto before = report;
+    const auto began = engine_.clock().steady();
     if (form_in_transaction(jobs.front().job) != nullptr)
         work_in_transactions(jobs, report);
     else
         for (auto& held : jobs) or_lost(held.job, report, [&] { work(held, report); });
+    if (auto* by = engine_.observer())
+        by->on_jobs(
+            options_.queue,
+            leaves.kind,
+            {.done = report.done - before.done,
+             .done_before = report.done_before - before.done_before,
+             .retried = report.retried - before.retried,
+             .dead = report.dead_lettered - before.dead_lettered,
+             .lost = report.lost - before.lost},
+            engine_.clock().steady() - began
+        );
 }
 
 template <class F>

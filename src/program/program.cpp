@@ -1,4 +1,5 @@
 #include <pawl/command_line.hpp>
+#include <pawl/operator_server.hpp>
 #include <pawl/program.hpp>
 
 #include <CLI/CLI.hpp>
@@ -27,11 +28,12 @@ struct Options {
     std::string database;
     ServiceOptions service;
     HttpOptions http;
+    OperatorOptions operators;
 };
 
 Options defaults_of(const Program& program) {
     auto database = program.database.empty() ? "sqlite:" + program.name + ".db" : program.database;
-    return {std::move(database), program.service, program.http};
+    return {std::move(database), program.service, program.http, program.operators};
 }
 
 void add_service_options(CLI::App& app, Options& options) {
@@ -62,6 +64,19 @@ void add_serve_options(CLI::App& app, Options& options) {
     app.add_option(
         "--access-log", options.http.access_log, "File of JSON lines; -: standard error"
     );
+    app.add_option(
+        "--operate",
+        options.operators.listen,
+        "Address and port of the operator's listener: probes and metrics; default: none"
+    );
+    app.add_option_function<std::int64_t>(
+           "--pre-stop-delay-s",
+           [&delay = options.operators.pre_stop_delay](std::int64_t s) {
+               delay = std::chrono::seconds{s};
+           },
+           "How long it serves on after SIGTERM, while /readyz says 503; default: 0"
+    )
+        ->check(CLI::Validator{check_decimal, "NUMBER"});
 }
 
 // The service on its database, as `serve` and the commands open it.
@@ -87,7 +102,7 @@ int serve(const Program& program, const Options& options) {
     HttpServer server{application.service(), options.http};
     if (program.routes) program.routes(server);
     error() << program.name << ": listening on port " << server.port() << '\n';
-    return run_until_signal(application.service(), server);
+    return run_until_signal(application.service(), server, options.operators);
 }
 
 // On a database in memory, and without a server that anybody can reach.

@@ -324,6 +324,52 @@ TEST_P(AttentionTest, unsettled_keys_are_counted_by_operation_and_point) {
     EXPECT_EQ(counts[0].keys, 2);
 }
 
+TEST_P(AttentionTest, open_keys_are_summarised_with_those_that_the_completer_tried_thrice) {
+    struct Summary {
+        int open;
+        std::optional<TimePoint> oldest;
+        int stuck;
+    };
+    const auto summary = [&] { return read_rows<Summary>(*store, sql::summarise_open_keys).at(0); };
+    EXPECT_EQ(summary().open, 0);
+    EXPECT_EQ(summary().oldest, std::nullopt);
+    EXPECT_EQ(summary().stuck, 0);
+    const auto first = now();
+    const auto id = open_key("a");
+    clock.advance(1min);
+    open_key("b");
+    finish(open_key("c"), 1, "ride_created");
+    for (int i = 0; i < 2; ++i) run(sql::note_completer_failure, id, now(), now());
+    EXPECT_EQ(summary().stuck, 0);
+    run(sql::note_completer_failure, id, now(), now());
+
+    EXPECT_EQ(summary().open, 2);
+    EXPECT_EQ(summary().oldest, first);
+    EXPECT_EQ(summary().stuck, 1);
+}
+
+TEST_P(AttentionTest, requests_that_wait_for_a_person_are_counted_by_reason) {
+    struct Count {
+        std::string reason;
+        int requests;
+        TimePoint oldest;
+    };
+    const auto first = now();
+    to_attention(open_key("a"), 1);
+    clock.advance(1min);
+    const auto decided = open_key("b");
+    to_attention(decided, 1);
+    to_attention(open_key("c"), 1);
+    settle(decided, 1, "give-up");
+
+    const auto counts = read_rows<Count>(*store, sql::count_attention);
+
+    ASSERT_EQ(counts.size(), 1);
+    EXPECT_EQ(counts[0].reason, "stuck");
+    EXPECT_EQ(counts[0].requests, 2);
+    EXPECT_EQ(counts[0].oldest, first);
+}
+
 TEST_P(AttentionTest, keys_are_listed_newest_first_with_any_filter) {
     // Issue 16, number 21: one of two servers may claim under an id that it preallocated long ago.
     const auto taken_ahead = register_key("a").value();

@@ -52,6 +52,7 @@ inline constexpr auto user = "77";
 inline constexpr auto none = std::nullopt;
 inline constexpr auto once_a_day = "once a day, all of them";
 inline constexpr auto by_people = "asked by people, who wait";
+inline constexpr auto for_metrics = "every five seconds, and seldom if it takes long";
 inline constexpr auto at_the_start = "once, at the start of a server";
 inline constexpr auto few_are_open =
     "the open keys alone, which are few; by their lease they would be found sooner, and then each "

@@ -20,6 +20,7 @@ inline std::vector<Case> cases_of_keys() {
     const auto* point = "ride_created";
     return {
         {&sql::clear_calling, {id::open, "1", point, none, at::now}, {}, {}, 100, true},
+        {&sql::count_attention, {}, {"pawl_attention"}, for_metrics, 0},
         {&sql::count_open_by_point,
          {},
          {"pawl_idempotency_keys_open", "pawl_attention", "pawl_idempotency_keys"},
@@ -127,6 +128,7 @@ inline std::vector<Case> cases_of_keys() {
         {&sql::show_key, {id::open}},
         {&sql::take_from_attention, {id::attention, "1", "1", at::soon, at::now, "7"}},
         {&sql::take_over, {id::open, "1", at::now, at::soon, at::later, point, "7"}},
+        {&sql::summarise_open_keys, {}, {"pawl_idempotency_keys_open"}, for_metrics, 0},
         {&sql::to_attention, {id::open, "1", point, "why", at::now}, {}, {}, 100, true},
         {&sql::undo_settlement, {"510001", "1"}},  // It has a decision.
     };

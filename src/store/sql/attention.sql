@@ -1,5 +1,14 @@
 -- Statements on pawl_attention (the requests that only a person can settle) and on pawl_audit_log.
 
+-- name: count_attention
+-- Without the requests that a person has decided and no server has carried out yet.
+SELECT reason, count(*), min(since)
+FROM pawl_attention
+WHERE settlement IS NULL
+   OR settling_error IS NOT NULL
+GROUP BY reason
+ORDER BY reason;
+
 -- name: delete_attention   ($1 key id, $2 attempt of the entry, $3 time of the decision, or NULL)
 -- $3 is the fence of a recorded decision. If a person has undone or replaced the decision since the server read it, no row
 -- matches, and the server does not carry it out.

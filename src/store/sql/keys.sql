@@ -404,6 +404,17 @@ SELECT id, tenant, account, idempotency_key, operation, request_method, request_
 FROM pawl_idempotency_keys
 WHERE id = $1;
 
+-- name: summarise_open_keys [sqlite]
+SELECT count(*), min(created_at), coalesce(sum(completer_runs >= 3), 0)
+FROM pawl_idempotency_keys INDEXED BY pawl_idempotency_keys_open
+WHERE status = 'open';
+
+-- name: summarise_open_keys [postgres]
+-- PostgreSQL has no INDEXED BY, and no sum of conditions.
+SELECT count(*), min(created_at), count(*) FILTER (WHERE completer_runs >= 3)
+FROM pawl_idempotency_keys
+WHERE status = 'open';
+
 -- name: take_from_attention   ($1 id, $2 attempt of the attention entry, $3 generation to add, $4 lease until, $5 now, $6 server)
 -- A server that carries out a settlement takes the key over: it begins a new attempt, fenced by the old one.
 UPDATE pawl_idempotency_keys

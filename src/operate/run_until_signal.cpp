@@ -1,0 +1,26 @@
+#include "src/http/run_until_signal.hpp"
+
+#include <pawl/operator_server.hpp>
+
+#include "src/base/log.hpp"
+
+#include <optional>
+#include <string>
+
+namespace pawl {
+
+int run_until_signal(Service& service, HttpServer& server, const OperatorOptions& options) {
+    if (options.listen.empty()) return run_until_signal(service, server);
+    OperatorServer operators{service, options};
+    operators.start();
+    log::info("operator_listening", {{"port", std::to_string(operators.port())}});
+    return http::run_until_signal(
+        service,
+        server,
+        {.on_started = [&] { operators.set_started(); },
+         .on_signal = [&] { operators.set_stopping(); },
+         .pre_stop_delay = options.pre_stop_delay}
+    );
+}
+
+}  // namespace pawl

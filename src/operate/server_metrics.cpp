@@ -1,0 +1,77 @@
+#include "src/operate/server_metrics.hpp"
+
+#include "src/base/url.hpp"
+#include "src/operate/gauges.hpp"
+#include "src/ops/round_log.hpp"
+#include "src/ops/service_impl.hpp"
+
+namespace pawl::operate {
+
+namespace {
+
+std::string scheme_of(const std::string& url) {
+    return url.substr(0, url.find(':'));
+}
+
+void show_store(store::Store& store, Gauges& to) {
+    const auto stats = store.stats();
+    to.begin(
+        "pawl_store_works_total",
+        "Transactions that were asked for",
+        prometheus::MetricType::Counter
+    );
+    to.add(double(stats.works));
+    to.begin(
+        "pawl_store_commits_total", "Commits that carried them out", prometheus::MetricType::Counter
+    );
+    to.add(double(stats.commits));
+}
+
+void show_rounds(Gauges& to) {
+    const auto counts = ops::round_counts();
+    to.begin("pawl_rounds_total", "Rounds of the services", prometheus::MetricType::Counter);
+    for (const auto& one : counts) {
+        to.add(double(one.done), {{"service", one.service}, {"result", "done"}});
+        to.add(double(one.failed), {{"service", one.service}, {"result", "failed"}});
+    }
+    to.begin("pawl_last_round_timestamp_seconds", "The last round that did not fail");
+    for (const auto& one : counts)
+        if (one.last_done) to.add(seconds(*one.last_done), {{"service", one.service}});
+}
+
+}  // namespace
+
+std::vector<prometheus::MetricFamily> server_metrics(Service& service, const ServerFacts& facts) {
+    auto& engine = service.engine();
+    Gauges to;
+    to.begin("pawl_build_info", "What this server is");
+    to.add(
+        1,
+        {{"version", PAWL_VERSION},
+         {"store", engine.store().serves_one_process() ? "sqlite" : "postgres"},
+         {"queue", scheme_of(service.options().queue)}}
+    );
+    to.set("process_start_time_seconds", "When this process started", seconds(facts.started_at));
+    to.set("pawl_ready", "Whether /readyz says 200", facts.ready ? 1 : 0);
+    to.set("pawl_store_up", "Whether the database takes writes", facts.store_up ? 1 : 0);
+    to.set(
+        "pawl_calls_in_flight",
+        "Foreign calls that run or wait for a thread",
+        engine.calls().in_flight()
+    );
+    to.set("pawl_calls_max", "Threads for foreign calls", engine.options().calls_max);
+    to.set("pawl_keys_in_flight", "Keys at work", double(engine.keys_in_flight()));
+    if (facts.disk) {
+        to.set(
+            "pawl_disk_free_bytes",
+            "Free space of the database's file system",
+            double(facts.disk->free)
+        );
+        to.set("pawl_disk_size_bytes", "Its size", double(facts.disk->size));
+    }
+    show_store(engine.store(), to);
+    show_rounds(to);
+    return to.take();
+}
+
+}  // namespace pawl::operate

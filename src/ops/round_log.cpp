@@ -1,0 +1,43 @@
+#include "src/ops/round_log.hpp"
+
+#include <map>
+#include <mutex>
+#include <string_view>
+
+namespace pawl::ops {
+
+namespace {
+
+struct Counts {
+    std::mutex mutex;
+    std::map<std::string_view, RoundCount> by_service;
+};
+
+Counts& counts() {
+    static Counts made;
+    return made;
+}
+
+}  // namespace
+
+void count_round(const char* service, bool done) {
+    const auto now = base::system_clock().now();
+    auto& all = counts();
+    const std::lock_guard lock{all.mutex};
+    auto& of_it = all.by_service[service];
+    ++(done ? of_it.done : of_it.failed);
+    if (done) of_it.last_done = now;
+}
+
+std::vector<RoundCount> round_counts() {
+    auto& all = counts();
+    const std::lock_guard lock{all.mutex};
+    std::vector<RoundCount> found;
+    for (const auto& [service, count] : all.by_service) {
+        found.push_back(count);
+        found.back().service = service;
+    }
+    return found;
+}
+
+}  // namespace pawl::ops
