@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -27,6 +28,12 @@ class FakeInquiry;
 class FakeRoutedCall;
 }  // namespace testing
 
+// What a provider's server said, whatever it means: for the time line of the key.
+struct ProviderResponse {
+    int status{};              // HTTP; 0: none.
+    std::string request_id{};  // By which the provider finds the request, such as "req_1".
+};
+
 // Permission to reach the outside world. The engine makes one for each foreign call and each job,
 // on a thread without a transaction. Clients (HTTP, mail) require it.
 class Call {
@@ -39,6 +46,9 @@ public:
     void assert_open() const;
     // The service is stopping. A client may give up, with Retry if it proves that nothing was sent.
     const std::stop_token& stop() const { return stop_; }
+    // For clients: shown to operators in the time line of the key. The last one counts.
+    void note_response(ProviderResponse response) const { response_ = std::move(response); }
+    const std::optional<ProviderResponse>& response() const { return response_; }
 
 private:
     friend class KeyedCall;
@@ -49,6 +59,7 @@ private:
     ~Call();
 
     std::stop_token stop_;
+    mutable std::optional<ProviderResponse> response_;
     bool open_{true};
 };
 

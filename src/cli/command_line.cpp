@@ -10,6 +10,7 @@
 #include "src/cli/providers.hpp"
 #include "src/cli/restored.hpp"
 #include "src/cli/run.hpp"
+#include "src/cli/timeline.hpp"
 #include "src/ops/service_impl.hpp"
 #include "src/store/blocking.hpp"
 #include "store/statements.hpp"
@@ -88,7 +89,8 @@ void add_settle(CLI::App& to, Run& run) {
 }
 
 void add_keys(CLI::App& app, Run& run) {
-    auto& keys = *app.add_subcommand("keys", "Idempotency keys: list, show, retry, settle");
+    auto& keys =
+        *app.add_subcommand("keys", "Idempotency keys: list, show, timeline, retry, settle");
     keys.require_subcommand(1);
     auto* list = command(keys, run, "list", "Newest first", [](Run& r) {
         cli::list_keys(r.open(), r.filter, r.json, r.out);
@@ -106,6 +108,15 @@ void add_keys(CLI::App& app, Run& run) {
         cli::show_key(r.open(), r.which, r.json, r.out);
     });
     add_which(*show, run);
+
+    auto* timeline = command(
+        keys,
+        run,
+        "timeline",
+        "What happened to a key: claims, phases, calls, decisions, oldest first",
+        [](Run& r) { cli::show_timeline(r.open(), r.which, r.json, r.out); }
+    );
+    add_which(*timeline, run);
 
     auto* retry = command(
         keys,

@@ -210,19 +210,37 @@ ClientResult Client::post(
     );
 }
 
+namespace {
+
+// For the key's time line.
+ClientResult noted(const Call& call, ClientResult result) {
+    if (const auto* answered = std::get_if<Answered>(&result)) {
+        auto id = answered->header("Request-Id");
+        if (!id) id = answered->header("X-Request-Id");
+        call.note_response({answered->status, std::string{id.value_or("")}});
+    }
+    return result;
+}
+
+}  // namespace
+
 ClientResult Client::perform(const KeyedCall& call, const ClientRequest& request) {
     call.assert_open();
-    return impl_->retrying.try_once(impl_->outgoing(request, &call.key().text), call.stop());
+    return noted(
+        call, impl_->retrying.try_once(impl_->outgoing(request, &call.key().text), call.stop())
+    );
 }
 
 ClientResult Client::perform(const Call& call, const ClientRequest& request, const ClientKey& key) {
     call.assert_open();
-    return impl_->retrying.try_once(impl_->outgoing(request, &key.text()), call.stop());
+    return noted(
+        call, impl_->retrying.try_once(impl_->outgoing(request, &key.text()), call.stop())
+    );
 }
 
 ClientResult Client::send_once(const Call& call, const ClientRequest& request) {
     call.assert_open();
-    return impl_->retrying.try_once(impl_->outgoing(request, nullptr), call.stop());
+    return noted(call, impl_->retrying.try_once(impl_->outgoing(request, nullptr), call.stop()));
 }
 
 void Client::start(

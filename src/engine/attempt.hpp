@@ -5,6 +5,7 @@
 #include "src/core/attempt_machine.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/failure.hpp"
+#include "src/engine/timeline.hpp"
 
 #include <chrono>
 #include <exception>
@@ -136,6 +137,13 @@ private:
         detail::fence_statement(session, statement, f.id, f.number, f.at.stored, values...);
     }
     Event written(Failed) { return Event::written; }
+    // Adds an event at the current point to the time line.
+    void note(std::string_view what, TimelineEvent event = {});
+    void write_timeline(store::Session& session) {
+        timeline_.write(session, facts_.id, facts_.number);
+    }
+    std::string actor() const;
+    std::int64_t took_us(std::chrono::steady_clock::time_point since) const;
 
     // Claim.
     Next claim_if_room();
@@ -182,6 +190,12 @@ private:
     Next make_call();
     Event call();
     ObservedStep observed_call() const;
+    void note_call(
+        const detail::CallOutcome& ended,
+        const std::string& error,
+        const std::optional<ProviderResponse>& said,
+        std::int64_t took
+    );
     Event called(const detail::CallOutcome& ended, const std::string& error);
     Event not_called(const std::string& error, Reason why);
     // The call of an earlier attempt, if one may have been made.
@@ -252,7 +266,8 @@ private:
     Answer answer_;                   // The response, or the refusal if the current action fails.
     std::string_view reason_;         // For the attention list.
     std::string error_;               // For operators.
-    bool staged_{false};              // The current transaction stages jobs.
+    Timeline timeline_;
+    bool staged_{false};  // The current transaction stages jobs.
 };
 
 }  // namespace pawl::engine

@@ -16,6 +16,12 @@ core::CallEnded ended_of(const detail::CallOutcome& end) {
     return core::CallEnded::result;
 }
 
+// For the time line: a call without a result.
+std::string_view word_of(core::CallEnded ended) {
+    if (ended == core::CallEnded::retry) return "not-made";
+    return ended == core::CallEnded::stuck ? "stuck" : "in-doubt";
+}
+
 // For operators: a call without a result.
 std::string text_of(const detail::CallOutcome& ended, const std::string& thrown) {
     if (const auto* retry = std::get_if<Retry>(&ended))
@@ -87,11 +93,14 @@ Attempt::Event Attempt::call() {
     );
     detail::CallOutcome ended = InDoubt{};
     std::string error;
+    std::optional<ProviderResponse> said;
     const auto began = engine_.clock().steady();
     try {
         PAWL_FAULT("engine.call.before");
-        const auto make = [this](KeyedCall& call) {
-            return step().call(operation_->op.get(), call, facts_.at.point.get());
+        const auto make = [&](KeyedCall& call) {
+            auto outcome = step().call(operation_->op.get(), call, facts_.at.point.get());
+            said = call.response();
+            return outcome;
         };
         const auto& stop = engine_.calls().stop_token();
         ended = mark.provider != nullptr
@@ -106,7 +115,31 @@ Attempt::Event Attempt::call() {
     if (auto* by = engine_.observer())
         by->on_call(observed_call(), ended_of(ended), engine_.clock().steady() - began);
     engine_.renewals().end(renewal);
+    note_call(ended, error, said, took_us(began));
     return called(ended, error);
+}
+
+void Attempt::note_call(
+    const detail::CallOutcome& ended,
+    const std::string& error,
+    const std::optional<ProviderResponse>& said,
+    std::int64_t took
+) {
+    TimelineEvent event;
+    if (!facts_.mark->target.empty()) event.to = facts_.mark->target;
+    if (const auto* result = std::get_if<detail::CallResult>(&ended))
+        event.result = step().results[result->result].name;
+    else {
+        event.result = word_of(ended_of(ended));
+        event.detail = text_of(ended, error);
+    }
+    if (said) {
+        event.status = said->status;
+        if (!said->request_id.empty()) event.request_id = base::sanitized_error(said->request_id);
+    }
+    event.took_us = took;
+    note("called", std::move(event));
+    timeline_.keep();
 }
 
 ObservedStep Attempt::observed_call() const {
@@ -180,6 +213,8 @@ Attempt::Next Attempt::unlock(const Sql& statement) {
     PAWL_FAULT("engine.release_key.before");
     return write(
         [&statement](Attempt& self, store::Session& session) {
+            self.note("released", {.detail = self.error_});
+            self.write_timeline(session);
             self.fence(session, statement, base::sanitized_error(self.error_), session.now());
             self.note_inquiry(session);
         },

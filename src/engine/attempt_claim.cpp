@@ -1,4 +1,5 @@
 #include "src/base/error_text.hpp"
+#include "src/base/time_text.hpp"
 #include "src/core/fault.hpp"
 #include "src/engine/attempt.hpp"
 #include "store/statements.hpp"
@@ -44,6 +45,16 @@ KeyedRequest stored_request(const detail::ErasedOperation& operation, const KeyR
     request.params = row.params;
     request.fingerprint = row.fingerprint;
     return request;
+}
+
+// What a crash of the earlier attempt has left: it wrote no event of its end.
+std::string left_by(const KeyRow& row) {
+    auto text =
+        "attempt " + std::to_string(row.attempt) +
+        (row.lease_until ? " left it, with a lease until " + base::time_text(*row.lease_until)
+                         : " had released it");
+    if (row.called_at) text += "; a call was begun at " + base::time_text(*row.called_at);
+    return text;
 }
 
 }  // namespace
@@ -134,6 +145,7 @@ Attempt::Outcome Attempt::run_fresh(store::Session& session, std::int64_t id, in
          .key = request_.key},
         request_.request.get()
     );
+    note("claimed", {.by = actor(), .point = "started"});
     auto reached = advance_from(session, {0, start, "started"});
     insert_row(session, reached, {});
     return reached;
@@ -163,7 +175,12 @@ Attempt::Outcome Attempt::run_resumed(store::Session& session, const KeyRow& row
     facts_.number = row.attempt + 1;
     facts_.generation = row.generation;
     session.set_lock_timeout(0ms);
-    if (step().foreign) return resume_at_call(session, row);
+    note("taken-over", {.by = actor(), .detail = left_by(row)});
+    if (step().foreign) {
+        auto resumed = resume_at_call(session, row);
+        write_timeline(session);
+        return resumed;
+    }
     auto reached = advance_from(session, facts_.at);
     move_row(session, reached);
     return reached;

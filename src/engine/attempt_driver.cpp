@@ -78,8 +78,14 @@ Attempt::Next Attempt::perform(Action action) {
 
 Attempt::Next Attempt::write(Run run, Done done) {
     engine_.store().write(store::work(
-        [self = shared_from_this(), run = std::move(run)](store::Session& s) { run(*self, s); },
-        [self = shared_from_this(), done](Failed failed) { self->on((self.get()->*done)(failed)); }
+        [self = shared_from_this(), run = std::move(run)](store::Session& session) {
+            self->timeline_.begin();
+            run(*self, session);
+        },
+        [self = shared_from_this(), done](Failed failed) {
+            self->timeline_.end(!failed);
+            self->on((self.get()->*done)(failed));
+        }
     ));
     return std::nullopt;
 }
@@ -87,15 +93,37 @@ Attempt::Next Attempt::write(Run run, Done done) {
 Attempt::Next Attempt::commit(Phases run, Done done, const void* kind) {
     engine_.store().write(store::work(
         [self = shared_from_this(), run](store::Session& session) {
+            self->timeline_.begin();
             self->outcome_.reset();
             self->outcome_ = (self.get()->*run)(session);
         },
-        [self = shared_from_this(), done](Failed failed) { self->on((self.get()->*done)(failed)); },
+        [self = shared_from_this(), done](Failed failed) {
+            self->timeline_.end(!failed);
+            self->on((self.get()->*done)(failed));
+        },
         engine_.options().phase_deadline,
         operation_->settings.isolation,
         kind
     ));
     return std::nullopt;
+}
+
+void Attempt::note(std::string_view what, TimelineEvent event) {
+    event.at = engine_.clock().now();
+    event.what = what;
+    if (!event.point) event.point = facts_.at.stored;
+    timeline_.add(std::move(event));
+}
+
+std::string Attempt::actor() const {
+    if (settlement_) return settlement_->by;
+    if (!request_.request) return "completer";
+    return request_.of_a_job ? "job" : "client";
+}
+
+std::int64_t Attempt::took_us(std::chrono::steady_clock::time_point since) const {
+    return std::chrono::duration_cast<std::chrono::microseconds>(engine_.clock().steady() - since)
+        .count();
 }
 
 Attempt::Event Attempt::begin() {
@@ -147,6 +175,8 @@ Attempt::Event Attempt::found_commit(Failed failed, std::optional<KeyRow>& found
         .our_id = facts_.id,
         .our_attempt = facts_.number};
     if (!core::attempt::is_committed(facts)) return Event::not_ours;
+    note("claimed", {.by = actor(), .detail = "the commit got no answer, and was found"});
+    timeline_.keep();
     engine_.confirm(hash_);
     return committed();
 }

@@ -156,6 +156,11 @@ Attempt::Event Attempt::inquire() {
     if (auto* by = engine_.observer())
         by->on_inquiry(observed_call(), kind_of(ended), engine_.clock().steady() - began);
     engine_.renewals().end(renewal);
+    TimelineEvent event{.result = std::string{word_of(kind_of(ended))}, .took_us = took_us(began)};
+    if (!mark.target.empty()) event.to = mark.target;
+    if (auto text = text_of(ended); !text.empty()) event.detail = std::move(text);
+    note("inquired", std::move(event));
+    timeline_.keep();
     return inquired(ended);
 }
 
@@ -271,6 +276,8 @@ Attempt::Outcome Attempt::run_begin_anew(store::Session& session) {
         base::sanitized_error(not_made_->detail),
         now
     );
+    note("call-anew", {.result = std::string{not_made_->proof}, .detail = not_made_->detail});
+    write_timeline(session);
     return facts_.at;
 }
 

@@ -20,11 +20,16 @@ Attempt::Next Attempt::commit_keep(core::KeepExtent extent) {
 }
 
 Attempt::Outcome Attempt::run_keep(store::Session& session) {
+    const auto began = engine_.clock().steady();
     auto moved = detail::TxFactory::with_tx(
         engine_.tx_context(session, facts_.id, staged_, operation_->settings.isolation),
         [&](Tx& tx) {
             return step().keep(operation_->op.get(), tx, facts_.at.point.get(), *result_);
         }
+    );
+    note(
+        "kept",
+        {.result = std::string{step().results[result_->result].name}, .took_us = took_us(began)}
     );
     PAWL_FAULT("engine.keep.inside");
     const auto* reached = std::get_if<detail::ReachedPoint>(&moved);
@@ -42,6 +47,7 @@ Attempt::Outcome Attempt::stop_before_phases(
     core::check_move(facts_.at.step, reached.step, operation_->steps.size());
     const auto stored = std::string{operation_->steps[reached.step].from};
     Outcome outcome = Position{reached.step, reached.point, stored};
+    note("released", {.point = stored, .detail = error_});
     move_row(session, outcome);
     fence_statement(
         session,

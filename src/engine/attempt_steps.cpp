@@ -63,15 +63,15 @@ Text stored_target(const std::string& target) {
 Attempt::Outcome Attempt::advance_from(store::Session& session, Position from) {
     const auto& form = operation_->steps[from.step];
     if (form.foreign) return from;
-    auto* const by = engine_.observer();
-    const auto began =
-        by != nullptr ? engine_.clock().steady() : std::chrono::steady_clock::time_point{};
+    const auto began = engine_.clock().steady();
     auto moved = run_phase(
         engine_.tx_context(session, facts_.id, staged_, operation_->settings.isolation),
         *operation_,
         {from.step, from.point}
     );
-    if (by != nullptr) by->on_phase({*operation_, from.step}, engine_.clock().steady() - began);
+    if (auto* by = engine_.observer())
+        by->on_phase({*operation_, from.step}, engine_.clock().steady() - began);
+    note("phase", {.point = std::string{form.from}, .took_us = took_us(began)});
     PAWL_FAULT("engine.phase.after");
     return advance(session, from.step, std::move(moved));
 }
@@ -96,6 +96,8 @@ void Attempt::insert_row(store::Session& session, Outcome& reached, const std::s
     if (auto* settled = std::get_if<StoredResponse>(&reached)) {
         const auto& response = settled->response;
         settled->expires_at = expiry(now);
+        note("answered", {.point = "finished", .status = response.status});
+        write_timeline(session);
         send_fields<sql::insert_key_finished>(
             session,
             FinishedKey{
@@ -125,7 +127,12 @@ void Attempt::insert_row(store::Session& session, Outcome& reached, const std::s
     const auto& form = operation_->steps[at.step];
     const bool failed = !error.empty();
     facts_.mark.reset();
-    if (!failed) mark_call(now, at);
+    if (failed) {
+        note("released", {.point = at.stored, .detail = error});
+        write_timeline(session);
+    } else {
+        mark_call(now, at);
+    }
     send_fields<sql::insert_key>(
         session,
         OpenKey{
@@ -161,6 +168,7 @@ void Attempt::move_row(store::Session& session, Outcome& reached) {
     if (auto* settled = std::get_if<StoredResponse>(&reached)) {
         const auto& response = settled->response;
         settled->expires_at = expiry(now);
+        note("answered", {.point = "finished", .status = response.status});
         fence(
             session,
             sql::finish_key,
@@ -189,6 +197,7 @@ void Attempt::move_row(store::Session& session, Outcome& reached) {
             stored_target(facts_.mark->target)
         );
     }
+    write_timeline(session);
 }
 
 // The call key is derived from what the client sent, never from a row id (F5): a row inserted
@@ -250,6 +259,8 @@ void Attempt::to_attention(store::Session& session) {
     const auto now = session.now();
     const auto text = base::sanitized_error(error_);
     const auto& f = facts_;
+    note("attention", {.result = std::string{reason_}, .detail = error_});
+    write_timeline(session);
     fence(session, sql::to_attention, text, now);
     send_statement(session, sql::insert_attention, f.id, f.number, f.at.stored, reason_, text, now);
 }

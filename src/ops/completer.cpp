@@ -8,6 +8,7 @@
 #include "src/core/call_rule.hpp"
 #include "src/core/claim_rule.hpp"
 #include "src/core/completer_cap.hpp"
+#include "src/engine/timeline.hpp"
 #include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
 
@@ -21,6 +22,9 @@ using detail::Row;
 using detail::run_statement;
 
 namespace {
+
+// After all transactions of the attempt.
+constexpr int part_of_cap = 1'000'000;
 
 engine::Settlement::Kind kind_of(std::string_view word) {
     if (word == "happened") return engine::Settlement::Kind::happened;
@@ -178,6 +182,18 @@ void Completer::note_failure(
             session, sql::to_attention, key_id, row->attempt, row->recovery_point, text, now
         );
         if (moved == 0) return false;
+        engine::write_events(
+            session,
+            key_id,
+            row->attempt,
+            part_of_cap,
+            {{.at = now,
+              .what = "attention",
+              .by = "completer",
+              .point = row->recovery_point,
+              .result = "failed-too-often",
+              .detail = text}}
+        );
         execute_statement(
             session,
             sql::insert_attention,

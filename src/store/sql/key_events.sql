@@ -1,0 +1,27 @@
+-- Statements on the time lines of keys: pawl_key_events.
+
+-- name: delete_key_events [sqlite]   ($1 keys, as in expire_keys)
+DELETE FROM pawl_key_events
+WHERE key_id IN (SELECT value ->> '$.id' FROM json_each($1, '$.keys'));
+
+-- name: delete_key_events [postgres]
+DELETE FROM pawl_key_events
+WHERE key_id = ANY (ARRAY(SELECT b.id FROM json_to_recordset($1::json -> 'keys') AS b (id BIGINT)));
+
+-- name: delete_middle_key_events   ($1 key id, $2 first attempt, $3 last attempt)
+-- A key that fails for days keeps its first attempts and its last ones.
+DELETE FROM pawl_key_events
+WHERE key_id = $1
+  AND attempt BETWEEN $2 AND $3;
+
+-- name: insert_key_events   ($1 key id, $2 attempt, $3 part, $4 events as JSON)
+-- A row may be there: of an expired key whose time line a server of an older version has left.
+INSERT INTO pawl_key_events (key_id, attempt, part, events)
+VALUES ($1, $2, $3, $4)
+ON CONFLICT (key_id, attempt, part) DO UPDATE SET events = excluded.events;
+
+-- name: list_key_events   ($1 key id)
+SELECT attempt, events
+FROM pawl_key_events
+WHERE key_id = $1
+ORDER BY attempt, part;
