@@ -1,4 +1,4 @@
-"""tools/install does not start the services that it installs: PgBouncer, Redis, cron and sshd, which Debian would start at once."""
+"""tools/install does not start the services that it installs: Debian would start PgBouncer, Redis, Prometheus, cron and sshd at once."""
 import os
 import subprocess
 import tempfile
@@ -44,7 +44,8 @@ class Install(unittest.TestCase):
         self.assertEqual(self.install(''), (0, ''))
 
     def test_no_service_starts_at_its_installation_or_at_the_next_boot(self):
-        for package, service in (('redis-server', 'redis-server'), ('pgbouncer', 'pgbouncer'), ('cron', 'cron'), ('openssh-server', 'ssh')):
+        same = [(name, name) for name in ('redis-server', 'pgbouncer', 'prometheus', 'cron')]
+        for package, service in (*same, ('openssh-server', 'ssh')):
             ended, said = self.install(package)
             self.assertEqual(ended, 0, said)
             self.assertIn(f'{package}; policy 101\n', said)
