@@ -47,6 +47,9 @@ install(FILES ${PROJECT_SOURCE_DIR}/packaging/systemd/rocket-rides.service
     DESTINATION ${CMAKE_INSTALL_PREFIX}/lib/systemd/system COMPONENT rocket-rides)
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/systemd/settings DESTINATION /etc/rocket-rides COMPONENT rocket-rides)
 
+# Alert rules and a dashboard, for operators.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/deploy/ DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/pawl/examples COMPONENT pawl)
+
 # Programs: their shared libraries as dependencies, and their debug information as pawl-dbgsym and rocket-rides-dbgsym.
 foreach(component PAWL ROCKET-RIDES)
     set(CPACK_DEBIAN_${component}_PACKAGE_SHLIBDEPS ON)
