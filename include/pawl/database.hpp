@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pawl {
 
@@ -23,7 +24,10 @@ public:
         server,  // Only one process may own a SQLite file; another gets PAWL0002.
         // Owns the database to create or change tables; uses few PostgreSQL connections.
         migration,
-        tool  // Beside a running server: short writes only, few connections.
+        tool,  // Beside a running server: short writes only, few connections.
+        // Beside a running server: migrate() changes nothing and its scripts are only compared with
+        // the database; each write is refused with StoreError (read_only).
+        inspection
     };
     // "sqlite:rides.db" or a PostgreSQL URL; for tests "sqlite::memory:" (a store thread, group
     // commit) or "memory:" (no thread: writes run on the caller's thread, one commit each). Creates
@@ -34,6 +38,12 @@ public:
 
     // Runs new migrations in order; `owner` names the application ("rides").
     void migrate(std::string_view owner, std::span<const Sql* const> migrations);
+    // What migrate() was called with, also Pawl's own.
+    struct Migrations {
+        std::string owner;
+        std::span<const Sql* const> scripts;
+    };
+    const std::vector<Migrations>& migrations() const;
 
     // Runs one transaction outside of any request, for example to create users at the start. Blocks
     // until the commit, so no step may call it. `phase` may run again until COMMIT is sent, never
@@ -52,6 +62,7 @@ public:
 
     // For the library itself. FILE.mark beside a SQLite file; empty otherwise.
     const std::string& mark_file() const;
+    As opened_as() const;
     store::Store& store();
     class Jobs;
     Jobs& jobs();

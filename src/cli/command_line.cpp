@@ -13,6 +13,7 @@
 #include "src/cli/timeline.hpp"
 #include "src/ops/service_impl.hpp"
 #include "src/store/blocking.hpp"
+#include "src/store/migrate.hpp"
 #include "store/statements.hpp"
 
 #include <CLI/CLI.hpp>
@@ -215,7 +216,25 @@ void graph(Run& run) {
     cli::print_graph(*operation, run.json, run.out);
 }
 
+struct PendingLine {
+    std::string owner;
+    std::string name;
+};
+
+// What the next start of a server, or `migrate`, would run.
+void show_pending(Run& run) {
+    auto& database = run.open(Database::As::inspection).impl().database;
+    std::vector<PendingLine> lines;
+    for (const auto& [owner, scripts] : database.migrations()) {
+        const auto state = store::compare_migrations(database.store(), owner, scripts);
+        if (!state.refusal.empty()) throw CommandFailed{state.refusal};
+        for (const auto& name : state.pending) lines.push_back({owner, name});
+    }
+    cli::print_rows(run.out, lines, run.json, "There is nothing to migrate.");
+}
+
 void migrate(Run& run) {
+    if (run.dry_run) return show_pending(run);
     auto& store = run.open(Database::As::migration).engine().store();
     std::vector<MigrationLine> lines;
     store::read_now(store, [&](store::Session& session) {
@@ -263,7 +282,8 @@ void add_services(CLI::App& app, Run& run) {
         "migrate",
         "Bring the database to this program's schema; the server must be stopped",
         &migrate
-    );
+    )
+        ->add_flag("--dry-run", run.dry_run, "Show what would run, and change nothing");
     if (!run.line.knows_operations) return;
     add_round(
         app,

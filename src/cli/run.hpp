@@ -43,6 +43,7 @@ struct Run {
     std::string file{};
     std::string operation{};
     bool once{false};
+    bool dry_run{false};
     int limit{50};
     int status{0};  // The exit code.
     std::function<void(Run&)> act{};

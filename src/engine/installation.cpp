@@ -166,4 +166,29 @@ Installation open_installation(
     });
 }
 
+Installation inspect_installation(store::Store& store, const std::string& secret_file) {
+    const auto of_file =
+        secret_file.empty() ? std::vector<std::string>{} : read_secrets(secret_file);
+    return store::read_now(store, [&](store::Session& session) {
+        Installation found;
+        bool any = false;
+        session.run(sql::find_tables, {}, [&](const Row&) { any = true; });
+        if (!any) return found;
+        const auto stored = read(session);
+        found.name = stored.name;
+        found.version = stored.highest();
+        found.secrets = stored.secrets;
+        read_epochs(session, found);
+        for (const auto& secret : of_file) {
+            auto version = version_of(stored.verifiers, verifier_of(secret, stored.name));
+            if (!version) version = version_of(stored.secrets, secret);
+            if (version)
+                found.secrets[*version] = secret;
+            else
+                ++found.new_secrets;
+        }
+        return found;
+    });
+}
+
 }  // namespace pawl::engine

@@ -20,6 +20,8 @@ struct Installation {
     // By epoch: what the restore that opened it has lost.
     int epoch{1};
     std::vector<core::RestoreGap> lost;
+    // Secrets of the file that the database does not know; an inspection does not record them.
+    int new_secrets{0};
 
     int secret_version() const { return version; }
     // A tool works without the secret file, a server does not.
@@ -37,5 +39,8 @@ void read_epochs(store::Session& session, Installation& into);
 Installation open_installation(
     store::Store& store, base::Clock& clock, base::Random& random, const std::string& secret_file
 );
+
+// Only reads. The name is empty if the database has no installation. Throws as open_installation().
+Installation inspect_installation(store::Store& store, const std::string& secret_file);
 
 }  // namespace pawl::engine

@@ -7,17 +7,22 @@
 #include "src/store/blocking.hpp"
 #include "src/store/migrate.hpp"
 #include "src/store/open.hpp"
+#include "src/store/read_only_store.hpp"
 #include "store/migrations.hpp"
 #include "store/statements.hpp"
 
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 namespace pawl {
 
 struct Database::Impl {
     Database::Jobs jobs;  // Outlives the store.
     std::string mark_file;
+    As as{};
     std::unique_ptr<store::Store> store;
+    std::vector<Migrations> migrations{};
 };
 
 Database::Database(std::unique_ptr<Impl> impl) : impl_{std::move(impl)} {}
@@ -42,6 +47,9 @@ void check_has_tables(store::Store& store, const std::string& url) {
 std::unique_ptr<Database> Database::open(const std::string& url, As as) {
     auto impl = std::make_unique<Impl>();
     impl->store = store::open_store(url, as);
+    impl->as = as;
+    if (as == As::inspection)
+        impl->store = std::make_unique<store::ReadOnlyStore>(std::move(impl->store));
     impl->mark_file = store::mark_file_of(url);
     std::unique_ptr<Database> database{new Database{std::move(impl)}};
     if (as != As::tool)
@@ -52,7 +60,8 @@ std::unique_ptr<Database> Database::open(const std::string& url, As as) {
 }
 
 void Database::migrate(std::string_view owner, std::span<const Sql* const> migrations) {
-    store::apply_migrations(*impl_->store, owner, migrations);
+    impl_->migrations.push_back({std::string{owner}, migrations});
+    if (impl_->as != As::inspection) store::apply_migrations(*impl_->store, owner, migrations);
 }
 
 void Database::write(const std::function<void(Tx&)>& phase, Isolation isolation) {
@@ -85,6 +94,14 @@ void Database::read(const std::function<void(Snapshot&)>& phase) {
 
 Database::Jobs& Database::jobs() {
     return impl_->jobs;
+}
+
+const std::vector<Database::Migrations>& Database::migrations() const {
+    return impl_->migrations;
+}
+
+Database::As Database::opened_as() const {
+    return impl_->as;
 }
 
 const std::string& Database::mark_file() const {

@@ -1,13 +1,16 @@
 #include <pawl/database.hpp>
 
+#include "src/store/migrate.hpp"
 #include "src/store/store.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <array>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace pawl {
 
@@ -74,6 +77,34 @@ TEST(DatabaseTest, a_tool_neither_creates_a_database_nor_accepts_one_without_our
     EXPECT_FALSE(std::filesystem::exists(folder + "/none.db"));
     Database::open(url);
     EXPECT_NO_THROW(Database::open(url, Database::As::tool));
+
+    std::filesystem::remove_all(folder);
+}
+
+TEST(DatabaseTest, an_inspection_creates_no_file_and_writes_nothing) {
+    static constexpr Sql later{"0001_later", "CREATE TABLE later (id INTEGER) STRICT", {}};
+    static constexpr std::array<const Sql*, 1> scripts{&later};
+    std::string folder = (std::filesystem::temp_directory_path() / "pawl-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+    const auto url = "sqlite:" + folder + "/inspected.db";
+
+    EXPECT_THROW(Database::open(url, Database::As::inspection), std::invalid_argument);
+    EXPECT_FALSE(std::filesystem::exists(folder + "/inspected.db"));
+    const auto owner = Database::open(url);
+    const auto opened = Database::open(url, Database::As::inspection);
+    opened->migrate("greeter", scripts);
+
+    ASSERT_EQ(opened->migrations().size(), 2U);
+    EXPECT_EQ(opened->migrations()[0].owner, "pawl");
+    EXPECT_EQ(opened->migrations()[1].scripts.size(), 1U);
+    const auto state = store::compare_migrations(opened->store(), "greeter", scripts);
+    EXPECT_EQ(state.pending, std::vector<std::string>{"0001_later"});
+    try {
+        opened->write([](Tx&) {});
+        ADD_FAILURE() << "it was written to";
+    } catch (const StoreError& error) {
+        EXPECT_EQ(error.kind(), StoreError::Kind::read_only);
+    }
 
     std::filesystem::remove_all(folder);
 }

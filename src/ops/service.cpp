@@ -47,6 +47,15 @@ engine::EngineOptions engine_options(const ServiceOptions& options) {
             options.queue == embedded ? engine::Staging::as_job : engine::Staging::to_be_pushed};
 }
 
+engine::Installation installation_of(Database& database, const std::string& secret_file) {
+    auto& store = database.store();
+    if (database.opened_as() == Database::As::inspection)
+        return engine::inspect_installation(store, secret_file);
+    return engine::open_installation(
+        store, base::system_clock(), base::system_random(), secret_file
+    );
+}
+
 // "2.5/s, burst 10"; empty: none.
 std::string text_of(const QueueRate& rate) {
     if (rate.per_second == 0) return {};
@@ -63,9 +72,7 @@ Service::Impl::Impl(Database& on, const ServiceOptions& given)
       engine{
           {database.store(), base::system_clock(), base::system_random()},
           engine_options(options),
-          engine::open_installation(
-              database.store(), base::system_clock(), base::system_random(), options.secret_file
-          )},
+          installation_of(database, options.secret_file)},
       queue{queue::open_queue(
           ops::queue_setting(options, default_queue),
           database.store(),

@@ -44,50 +44,61 @@ std::map<std::string, std::string> recorded(Session& session, std::string_view o
     return found;
 }
 
-void check_not_too_new(
+MigrationState compare(
     std::string_view owner,
     const std::map<std::string, std::string>& had,
     std::span<const Sql* const> migrations
 ) {
+    MigrationState state;
     std::set<std::string> known{""};
-    for (const Sql* migration : migrations) known.emplace(migration->name);
-    for (const auto& [name, needs] : had) {
-        if (known.contains(name) || known.contains(needs)) continue;
-        throw StoreError{
-            StoreError::Kind::unavailable,
-            StoreError::Effect::none,
-            "find_migrations",
-            "PAWL0003: the database is newer than this binary: it has had " + name + " of " +
-                std::string{owner} + ", which only a binary that knows " + needs +
-                " can live with"};
+    for (const Sql* migration : migrations) {
+        known.emplace(migration->name);
+        if (!had.contains(std::string{migration->name}))
+            state.pending.emplace_back(migration->name);
     }
+    for (const auto& [name, needs] : had) {
+        if (known.contains(name)) continue;
+        state.unknown.push_back(name);
+        if (known.contains(needs) || !state.refusal.empty()) continue;
+        state.refusal = "PAWL0003: the database is newer than this binary: it has had " + name +
+                        " of " + std::string{owner} + ", which only a binary that knows " + needs +
+                        " can live with";
+    }
+    return state;
 }
 
-// Whether all are applied. Takes no lock, so that a suspended server that holds it delays the start
-// of others only if there is something to migrate.
-bool all_applied(Store& store, std::string_view owner, std::span<const Sql* const> migrations) {
-    return read_now(store, [&](Session& session) {
-        if (!has_record(session)) return false;
-        const auto had = recorded(session, owner);
-        check_not_too_new(owner, had, migrations);
-        return std::all_of(migrations.begin(), migrations.end(), [&](const Sql* migration) {
-            return had.contains(std::string{migration->name});
-        });
-    });
+void check_not_too_new(const MigrationState& state) {
+    if (state.refusal.empty()) return;
+    throw StoreError{
+        StoreError::Kind::unavailable, StoreError::Effect::none, "find_migrations", state.refusal};
 }
 
 }  // namespace
 
+MigrationState compare_migrations(
+    Store& store, std::string_view owner, std::span<const Sql* const> migrations
+) {
+    const auto had = read_now(store, [&](Session& session) {
+        return has_record(session) ? recorded(session, owner)
+                                   : std::map<std::string, std::string>{};
+    });
+    return compare(owner, had, migrations);
+}
+
 std::vector<std::string> apply_migrations(
     Store& store, std::string_view owner, std::span<const Sql* const> migrations
 ) {
-    if (all_applied(store, owner, migrations)) return {};
+    // Takes no lock, so that a suspended server that holds it delays the start of others only if
+    // there is something to migrate.
+    const auto before = compare_migrations(store, owner, migrations);
+    check_not_too_new(before);
+    if (before.pending.empty()) return {};
     auto run = [&](Session& session) {
         detail::execute_statement(session, sql::lock_migrations);
         // A serving role need not have the right to create tables.
         if (!has_record(session)) detail::execute_statement(session, sql::create_migrations);
         const auto had = recorded(session, owner);
-        check_not_too_new(owner, had, migrations);
+        check_not_too_new(compare(owner, had, migrations));
         std::vector<std::string> applied;
         for (const Sql* migration : migrations) {
             if (had.contains(std::string{migration->name})) continue;

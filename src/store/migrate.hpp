@@ -20,4 +20,14 @@ std::vector<std::string> apply_migrations(
     Store& store, std::string_view owner, std::span<const Sql* const> migrations
 );
 
+// How a database stands to the migrations that a binary knows. Changes nothing. Throws StoreError.
+struct MigrationState {
+    std::vector<std::string> pending;
+    std::vector<std::string> unknown;  // Applied by a newer binary.
+    std::string refusal;  // Why this binary can't work with an unknown one (PAWL0003), or empty.
+};
+MigrationState compare_migrations(
+    Store& store, std::string_view owner, std::span<const Sql* const> migrations
+);
+
 }  // namespace pawl::store

@@ -53,11 +53,12 @@ std::unique_ptr<Store> open_store(const std::string& url, Database::As as) {
             " has an unknown form; use sqlite:FILE (sqlite:rides.db), postgres://USER@HOST/NAME, "
             "or for tests memory:"};
     const auto file = url.substr(sqlite_scheme.size());
-    if (as == Database::As::tool && file != ":memory:" && !std::filesystem::exists(file))
+    const bool owner = as == Database::As::server || as == Database::As::migration;
+    if (!owner && file != ":memory:" && !std::filesystem::exists(file))
         throw std::invalid_argument{
             "there is no database " + file + "; a server, or `migrate`, creates it"};
     auto store = std::make_unique<sqlite::SqliteStore>(
-        sqlite::SqliteOptions{.path = file, .owner = as != Database::As::tool},
+        sqlite::SqliteOptions{.path = file, .owner = owner},
         clock,
         as == Database::As::server ? base::OnWarning{log_error} : base::OnWarning{}
     );

@@ -144,6 +144,8 @@ public:
     virtual std::optional<PreallocationStatements> preallocation() const { return std::nullopt; }
     // Whether only this process writes, so that older leases belong to a dead process.
     virtual bool serves_one_process() const { return true; }
+    // The file of an embedded store; empty: it has none.
+    virtual std::string file() const { return {}; }
     // Notices between the processes that share a database, for operations that wait for a key that
     // another one holds. Best effort: a notice may be lost, late or spurious, so a waiter also
     // polls. Neither blocks. The default has no other process to notify.

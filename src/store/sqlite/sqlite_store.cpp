@@ -271,6 +271,11 @@ void SqliteStore::stop() {
     if (impl_->readers) impl_->readers->stop();
 }
 
+// By its real path, as the log beside it.
+std::string SqliteStore::file() const {
+    return impl_->memory ? std::string{} : impl_->writer.file();
+}
+
 store::StoreStats SqliteStore::stats() const {
     const std::lock_guard guard{impl_->mutex};
     return impl_->stats;

@@ -43,6 +43,7 @@ public:
     void read(std::unique_ptr<store::Work> work) override;
     void lookup(std::unique_ptr<store::Lookup> lookup) override;
     std::string_view text_of(const Sql& statement) const override { return statement.sqlite; }
+    std::string file() const override;
     void stop() override;
 
     store::StoreStats stats() const override;
