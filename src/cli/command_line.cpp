@@ -3,6 +3,7 @@
 
 #include "src/base/error_text.hpp"
 #include "src/base/text.hpp"
+#include "src/cli/doctor/doctor.hpp"
 #include "src/cli/graph.hpp"
 #include "src/cli/job_commands.hpp"
 #include "src/cli/keys.hpp"
@@ -306,6 +307,7 @@ void add_commands(CLI::App& app, Run& run) {
     add_providers(app, run);
     add_services(app, run);
     add_restored(app, run);
+    cli::add_doctor(app, run);
 }
 
 // Each store reports invalid bytes in its own way and place (tests/fuzz/dead_filter.cpp, input

@@ -44,6 +44,7 @@ struct Run {
     std::string operation{};
     bool once{false};
     bool dry_run{false};
+    bool verbose{false};
     int limit{50};
     int status{0};  // The exit code.
     std::function<void(Run&)> act{};

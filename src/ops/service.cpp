@@ -215,7 +215,7 @@ void Service::Impl::count_stranded() {
 
 void Service::Impl::warn_of_a_short_drain() const {
     const auto drain = options.drain_time();
-    if (drain >= options.call_timeout) return;
+    if (!ops::drain_is_short(options)) return;
     log::warning(
         "drain_too_short",
         {{"drain_ms", std::to_string(drain.count())},

@@ -113,6 +113,10 @@ std::vector<int> QueueOptions::layer_workers() const {
 
 namespace ops {
 
+bool drain_is_short(const ServiceOptions& options) {
+    return options.drain_time() < options.call_timeout;
+}
+
 core::QueueLimits limits_of(const QueueOptions& options) {
     core::QueueLimits limits{
         .running_max = options.running_max,

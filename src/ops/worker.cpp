@@ -93,6 +93,19 @@ void Worker::add(Handler handler) {
     if (settings.queue == options_.queue) ++own_kinds_;
 }
 
+Worker::Known Worker::knows(const std::string& kind, std::string_view args) const {
+    const auto at = handlers_.find(kind);
+    if (at == handlers_.end()) return Known::no_handler;
+    bool decodes = false;
+    if (const auto* form = std::get_if<detail::ErasedJob>(&at->second.form))
+        decodes = form->decodes(args);
+    else
+        decodes = std::holds_alternative<detail::ErasedValue>(
+            std::get<const detail::ErasedOperation*>(at->second.form)->decode_request(args)
+        );
+    return decodes ? Known::yes : Known::not_decoded;
+}
+
 const detail::ErasedJob* Worker::form_in_transaction(const queue::ClaimedJob& job) const {
     const auto at = handlers_.find(job.kind);
     if (at == handlers_.end()) return nullptr;

@@ -67,6 +67,9 @@ public:
     void add(const detail::KindOfJob& settings, const detail::ErasedOperation& operation);
 
     const WorkerOptions& options() const { return options_; }
+    // Whether a stored job can be worked here; the others become dead letters.
+    enum class Known { yes, no_handler, not_decoded };
+    Known knows(const std::string& kind, std::string_view args) const;
 
     // Takes at most `limit` due jobs, none of a paused queue, and works them one after the other.
     // Throws StoreError.

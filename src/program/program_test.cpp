@@ -109,6 +109,45 @@ TEST_F(ProgramTest, migrate_makes_the_tables_and_the_commands_read_them) {
     EXPECT_EQ(listed.code, 0) << listed.error;
 }
 
+TEST_F(ProgramTest, a_dry_run_of_migrate_lists_what_would_run) {
+    program.migrations = {};
+    EXPECT_EQ(run({"migrate", "--database", database.c_str()}).code, 0);
+    program.migrations = migrations;
+
+    const auto dry = run({"migrate", "--dry-run", "--json", "--database", database.c_str()});
+
+    EXPECT_EQ(dry.code, 0) << dry.error;
+    EXPECT_EQ(dry.out, "[{\"owner\":\"greeter\",\"name\":\"0001_greetings\"}]\n");
+    EXPECT_EQ(
+        run({"migrate", "--dry-run", "--database", database.c_str()}).out.find("nothing"),
+        std::string::npos
+    );
+    EXPECT_EQ(run({"migrate", "--database", database.c_str()}).code, 0);
+    EXPECT_EQ(
+        run({"migrate", "--dry-run", "--database", database.c_str()}).out,
+        "There is nothing to migrate.\n"
+    );
+}
+
+TEST_F(ProgramTest, a_setting_that_strands_calls_is_a_warning_of_the_doctor) {
+    EXPECT_EQ(run({"migrate", "--database", database.c_str()}).code, 0);
+    const auto before = run({"doctor", "--json", "--database", database.c_str()});
+    program.service.drain = 1s;
+
+    const auto doctor = run({"doctor", "--json", "--database", database.c_str()});
+
+    EXPECT_EQ(before.out.find("a stop waits"), std::string::npos) << before.out;
+    EXPECT_NE(doctor.out.find("a stop waits for 1000 ms"), std::string::npos) << doctor.out;
+    EXPECT_NE(doctor.code, 0);
+}
+
+TEST_F(ProgramTest, the_doctor_of_a_database_that_is_not_there_is_2) {
+    const auto doctor = run({"doctor", "--database", database.c_str()});
+
+    EXPECT_EQ(doctor.code, 2);
+    EXPECT_NE(doctor.error.find("there is no database"), std::string::npos) << doctor.error;
+}
+
 TEST_F(ProgramTest, wrong_arguments_are_2_and_say_what_to_do) {
     const auto unknown = run({"sevre"});
     const auto option = run({"serve", "--databse", "x"});

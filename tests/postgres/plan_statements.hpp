@@ -261,7 +261,6 @@ inline std::vector<Case> cases_of_the_database() {
         {&sql::postgres::begin_work, {"5000", "0"}},
         {&sql::postgres::claim_key_under_id, {id::next, hash_of(id::next)}, {}, {}, 100, true},
         {&sql::postgres::database_clock, {}},
-        {&sql::postgres::durability, {}},
         {&sql::postgres::insert_jobs, {rows}},
         {&sql::postgres::insert_staged_jobs, {rows}},
         {&sql::postgres::lock_name, {"7"}},

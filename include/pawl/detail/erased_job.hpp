@@ -55,6 +55,7 @@ struct ErasedJob {
     KindOfJob settings;
     bool in_transaction{};  // Its writes and the mark that the job is done commit together.
     std::shared_ptr<void> handler;
+    bool (*decodes)(std::string_view args){};
     Worked (*in_tx)(void* handler, Tx& tx, const RawJob& job){};
     Worked (*in_call)(void* handler, KeyedCall& call, const RawJob& job){};
 };
@@ -94,6 +95,9 @@ ErasedJob erase_job(std::shared_ptr<H> handler) {
     form.settings = kind_of_job<typename Form::Args>();
     form.in_transaction = Form::in_transaction;
     form.handler = std::move(handler);
+    form.decodes = [](std::string_view args) {
+        return !std::holds_alternative<DecodeProblem>(decode<typename Form::Args>(args));
+    };
     if constexpr (Form::in_transaction)
         form.in_tx = &work_on<H, Tx>;
     else

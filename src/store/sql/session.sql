@@ -15,12 +15,6 @@ ON CONFLICT DO NOTHING;
 -- name: database_clock [postgres]
 SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint;
 
--- name: durability [postgres]
--- The values are those of this session, because the database, the role and the URL may each set one. NULL: the server does not
--- know the setting.
-SELECT current_setting('synchronous_commit', true) AS synchronous_commit, current_setting('fsync', true) AS fsync,
-       current_setting('full_page_writes', true) AS full_page_writes;
-
 -- name: insert_jobs [postgres]   ($1 rows as a JSON list)
 -- insert_job (jobs.sql) for many rows, whose values have the names p1 to p7. A row costs half as much as by a statement of its own.
 INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, key_id, created_at)

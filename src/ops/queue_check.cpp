@@ -1,0 +1,35 @@
+#include "src/ops/queue_check.hpp"
+
+#include "src/base/clock.hpp"
+#include "src/ops/service_options.hpp"
+#include "src/queue/open.hpp"
+
+#include <mutex>
+#include <utility>
+
+namespace pawl::ops {
+
+std::vector<base::Warning> warnings_of_queue(
+    const ServiceOptions& options,
+    store::Store& store,
+    const std::set<std::string, std::less<>>& names
+) {
+    std::mutex mutex;  // librdkafka warns from its own threads.
+    std::vector<base::Warning> warnings;
+    {
+        const auto queue = queue::open_queue(
+            queue_setting(options, default_queue),
+            store,
+            base::system_clock(),
+            [&](const base::Warning& warning) {
+                const std::lock_guard lock{mutex};
+                warnings.push_back(warning);
+            }
+        );
+        queue.check();
+        if (queue.waiting) (void)queue.waiting(names);  // Kafka's check() connects to no broker.
+    }
+    return warnings;
+}
+
+}  // namespace pawl::ops
