@@ -36,9 +36,9 @@ struct CommandLine {
     std::string options_help;  // The application's own options, for --help.
     // Opens the application on its database; called once, after the arguments were checked.
     // As::migration is passed for `migrate`, which creates all tables, the application's included,
-    // and for `graph`, for which "sqlite::memory:" is enough. As::inspection is passed for `doctor`
-    // and `migrate --dry-run`; call Database::migrate() then, too: it only notes its
-    // scripts. The service outlives the command.
+    // and for `graph`, for which "sqlite::memory:" is enough. As::inspection is passed for
+    // `doctor`, `check` and `migrate --dry-run`; call Database::migrate() then, too: it only notes
+    // its scripts. The service outlives the command.
     std::function<Service&(Database::As)> open;
     std::string user{};  // Recorded as the one who settled, unless --by is given.
     // false: no `completer` and no `graph`, and the results for `settle` are not checked.

@@ -3,6 +3,7 @@
 
 #include "src/base/error_text.hpp"
 #include "src/base/text.hpp"
+#include "src/cli/check.hpp"
 #include "src/cli/doctor/doctor.hpp"
 #include "src/cli/graph.hpp"
 #include "src/cli/job_commands.hpp"
@@ -308,6 +309,7 @@ void add_commands(CLI::App& app, Run& run) {
     add_services(app, run);
     add_restored(app, run);
     cli::add_doctor(app, run);
+    cli::add_check(app, run);
 }
 
 // Each store reports invalid bytes in its own way and place (tests/fuzz/dead_filter.cpp, input

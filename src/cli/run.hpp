@@ -46,6 +46,7 @@ struct Run {
     bool dry_run{false};
     bool verbose{false};
     int limit{50};
+    int max{1'000};
     int status{0};  // The exit code.
     std::function<void(Run&)> act{};
 

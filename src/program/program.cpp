@@ -152,7 +152,7 @@ int parse_and_serve(const Program& program, const Words& words) {
     app.footer(
         "For operators: " + program.name +
         " keys | attention | jobs | dlq | queues | schedules | servers | graph | migrate | "
-        "completer | reaper | restored | doctor, each with --help"
+        "completer | reaper | restored | doctor | check, each with --help"
     );
     auto& command = *app.add_subcommand("serve", "Serve until SIGTERM");
     add_serve_options(command, options);

@@ -1,11 +1,13 @@
-"""`doctor` finds what would go wrong at a deploy, and writes nothing."""
+"""`doctor` finds what would go wrong at a deploy, and `check` rows that break an invariant; both write nothing."""
+import concurrent.futures
 import json
 import os
+import time
 
 from clock_cases import LIBRARY
 from kill_cases import QUICK
 from stores import Cluster
-from world import World, check, check_equal
+from world import World, check, check_equal, wait_until
 
 SEVERE = ('warning', 'error')
 
@@ -106,6 +108,7 @@ def migrations(settings):
         pending = json.loads(world.rides_command('migrate', '--dry-run', '--json', '--database', world.url).stdout)
         check_equal(pending, [{'owner': 'rides', 'name': last}], 'what would run')
         check_equal(len(world.rows('SELECT name FROM pawl_migrations')), len(applied) - 1, 'migrations after a dry run')
+        check('lacks migrations of rides' in world.rides_command('check', '--database', world.url, check_status=1).stderr, 'check refuses')
         later = "INSERT INTO pawl_migrations (owner, name, applied_at, needs) VALUES ('pawl', ?, '2026-01-01T00:00:00.000Z', ?)"
         world.change(later, 'migration_0100_later', '')
         check('note' in [one['severity'] for one in findings(world)[1]['migrations']], 'one that only expands')
@@ -194,6 +197,41 @@ def not_durable(settings):
         check_equal((code, [one['code'] for one in severe(found, 'durability')]), (3, ['PAWL0009']), 'fsync = off')
 
 
+def a_storm_keeps_the_invariants(settings):
+    """Requests of many clients, and the server killed three times meanwhile: `check` finds nothing, then a broken row."""
+    with World(settings.bin, [*QUICK, '--charge-once', '--rider', 'test_doubt charged500@example.com']) as world:
+        world.start_server()
+        deadline = time.monotonic() + 60
+
+        def client(number):
+            token = ('test_jane', 'test_joe', 'test_refused', 'test_doubt', 'test_poor')[number % 5]
+            for i in range(8):
+                while time.monotonic() < deadline:
+                    try:
+                        if world.phone(token).book(f'k-{number}-{i}').status in (201, 402, 502):
+                            break
+                    except OSError:
+                        pass
+        with concurrent.futures.ThreadPoolExecutor(10) as pool:
+            clients = [pool.submit(client, number) for number in range(10)]
+            for kill in range(3):
+                wait_until('some requests', lambda kill=kill: world.count('pawl_idempotency_keys') > 10 * (kill + 1))
+                world.check_invariants()
+                world.kill_server()
+                world.start_server()
+            for one in clients:
+                one.result()
+        world.check_invariants()
+        check(world.count('pawl_attention') > 0, 'requests in doubt')
+        world.stop_server()
+        world.check_invariants()
+        world.change("UPDATE pawl_idempotency_keys SET response_body = NULL WHERE idempotency_key = 'k-0-0'")
+        broken = json.loads(world.pawl_command('check', '--json', check_status=1).stdout)
+        check_equal([(one['invariant'], one['count'], len(one['examples'])) for one in broken], [('finished_keys', 1, 1)], 'the broken row')
+        check('finished_keys: 1 rows' in world.pawl_command('check', check_status=1).stdout, 'the table')
+        world.pawl_command('check', '--max', '0', check_status=2)
+
+
 def cases(settings):
     found = [(f'doctor: a healthy world, {queue}', lambda queue=queue: healthy(settings, queue)) for queue in ('embedded', 'redis')]
     found += [('doctor: ' + name, lambda run=run: run(settings)) for name, run in {
@@ -208,4 +246,5 @@ def cases(settings):
     }.items()]
     if LIBRARY:
         found.append(('doctor: a clock that is ahead', lambda: clock_ahead(settings)))
+    found.append(('check: a storm with kills breaks no invariant', lambda: a_storm_keeps_the_invariants(settings)))
     return found

@@ -196,6 +196,7 @@ def killed_at(settings, point, hit, queue='embedded'):
         day.live(days)
         day.check_all(days + 1)
         check_equal(day.deaths, 2, 'deaths')
+        world.check_invariants()
 
 
 def reaped(bin_folder, faults=(), log=None):

@@ -315,3 +315,8 @@ class World:
         """Runs the stand-alone program, with the database and the queue in its environment."""
         where = {'PAWL_DATABASE': self.url} | ({'PAWL_QUEUE': self.queue.url} if self.queue.options else {})
         return self.rides_command(*arguments, check_status=check_status, environment=where, program='pawl')
+
+    def check_invariants(self):
+        """No stored row breaks an invariant."""
+        broken = json.loads(self.pawl_command('check', '--json', check_status=None).stdout)
+        check(not broken, f'broken invariants: {broken}')
