@@ -109,7 +109,7 @@ def store_counts(log):
     for line in log.split('\n'):
         if '"event":"stopped"' in line:
             said = json.loads(line)
-            return int(said['works']), int(said['commits'])
+            return said['works'], said['commits']
     raise Failed(f'the server did not log its counts:\n{log[-2000:]}')
 
 

@@ -46,7 +46,7 @@ pawl::JobResult CutOffWorker::work(pawl::Tx& tx, const pawl::Job<CutOff>& job) {
         if (today >= format_.files_a_day_max()) {
             pawl::log::warning(
                 "cut_off_put_off",
-                {{"waiting", std::to_string(waiting)},
+                {{"waiting", waiting},
                  {"why", "the format names " + std::to_string(today) + " files a day"}}
             );
         } else {

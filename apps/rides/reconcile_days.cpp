@@ -259,9 +259,7 @@ std::optional<DayCompared> compare_day(
         pawl::send(tx, sql::put_day, day, tx.now(), result.theirs, result.ours, result.differences);
     });
     if (result.differences > 0)
-        pawl::log::warning(
-            "charges_differ", {{"day", day}, {"differences", std::to_string(result.differences)}}
-        );
+        pawl::log::warning("charges_differ", {{"day", day}, {"differences", result.differences}});
     return result;
 }
 

@@ -132,9 +132,7 @@ pawl::Outcome<Done, Declined> card_outcome(const ClientResult& end) {
         const auto id = std::get<Answered>(end).header("Request-Id").value_or("");
         pawl::log::info(
             "card_declined",
-            {{"code", error.code},
-             {"decline_code", error.decline_code},
-             {"request", std::string{id}}}
+            {{"code", error.code}, {"decline_code", error.decline_code}, {"request", id}}
         );
         return true;
     });

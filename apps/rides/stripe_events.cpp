@@ -112,7 +112,7 @@ pawl::Response response_of(pawl::RunResult end) {
 
 pawl::Response refuse(std::string_view why, const std::string& client) {
     pawl::log::warning(
-        "webhook_refused", {{"provider", "stripe"}, {"why", std::string{why}}, {"client", client}}
+        "webhook_refused", {{"provider", "stripe"}, {"why", why}, {"client", client}}
     );
     return problem(400, "The delivery was refused", std::string{why});
 }

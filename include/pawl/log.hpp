@@ -1,16 +1,38 @@
 #pragma once
 
+#include <concepts>
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <variant>
 
 // The log of the service, for the application's own lines: one JSON object a line, on standard
 // error or in the file of `--log`. Thread-safe; may wait for the disk. Never log a key, a token or
-// a body. A value that is not UTF-8 becomes "(not UTF-8)".
+// a body. A text that is not UTF-8 becomes "(not UTF-8)".
 namespace pawl::log {
 
-using Field = std::pair<std::string_view, std::string>;  // A name and its text.
+// The value of a field, a text or an integer. Borrows the text for the call that logs it.
+class Value {
+public:
+    // Implicit, so that a list of fields reads as JSON does.
+    Value(std::string_view text) : value_{text} {}
+    Value(const std::string& text) : value_{std::string_view{text}} {}
+    Value(const char* text) : value_{std::string_view{text}} {}
+    template <std::integral T>
+    requires(!std::same_as<T, bool> && !std::same_as<T, char>) Value(T number)
+        : value_{static_cast<std::int64_t>(number)} {}
+
+    const std::variant<std::string_view, std::int64_t>& get() const { return value_; }
+
+private:
+    std::variant<std::string_view, std::int64_t> value_;
+};
+
+struct Field {
+    std::string_view name;
+    Value value;
+};
 using Fields = std::initializer_list<Field>;
 
 // `event` is the line's name: "ended_sessions_not_kept".

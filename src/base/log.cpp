@@ -8,9 +8,11 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <variant>
 
 namespace pawl::log {
 
@@ -47,7 +49,12 @@ void write(
 ) {
     JsonLine line{base::system_clock().now()};
     line.add("level", word).add("event", event);
-    for (const auto& [name, value] : fields) line.add(name, value);
+    for (const auto& [name, value] : fields) {
+        if (const auto* number = std::get_if<std::int64_t>(&value.get()))
+            line.add_number(name, *number);
+        else
+            line.add(name, std::get<std::string_view>(value.get()));
+    }
     logger()->log(level, "{}", line.text());
 }
 
@@ -66,7 +73,7 @@ void warn(const base::Warning& found) {
     if (found.code.empty())
         warning(found.event, {{"detail", found.detail}});
     else
-        warning(found.event, {{"code", std::string{found.code}}, {"detail", found.detail}});
+        warning(found.event, {{"code", found.code}, {"detail", found.detail}});
 }
 
 void open(const std::string& file) {

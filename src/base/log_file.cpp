@@ -97,7 +97,7 @@ void warn_if_others_can_read(std::string_view what, const std::string& path) {
     warning(
         "file_readable_by_all",
         {{"code", "PAWL0015"},
-         {"what", std::string{what}},
+         {"what", what},
          {"file", path},
          {"detail", "every user of this machine can read it: chmod o-rwx"}}
     );

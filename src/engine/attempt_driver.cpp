@@ -225,9 +225,7 @@ Attempt::Event Attempt::woken(Waiters::Woken woken) {
 // not wait for that. If the process ends, the mark of the call stands in the row, and the next
 // start asks a person.
 Attempt::Next Attempt::retry_later() {
-    log::warning(
-        "result_not_recorded", {{"key_id", std::to_string(facts_.id)}, {"point", facts_.at.stored}}
-    );
+    log::warning("result_not_recorded", {{"key_id", facts_.id}, {"point", facts_.at.stored}});
     if (engine_.calls().stop_token().stop_requested()) return Event::stopping;
     if (on_answer_) std::exchange(on_answer_, nullptr)(answer_);
     engine_.timers().after(std::chrono::seconds{1}, [self = shared_from_this()] {
@@ -283,9 +281,9 @@ Attempt::Next Attempt::respond() {
         refused != nullptr && !refused->detail.empty())
         log::warning(
             "attempt_refused",
-            {{"key_id", std::to_string(facts_.id)},
-             {"operation", std::string{operation_->name}},
-             {"attempt", std::to_string(facts_.number)},
+            {{"key_id", facts_.id},
+             {"operation", operation_->name},
+             {"attempt", facts_.number},
              {"point", facts_.at.stored},
              {"detail", refused->detail}}
         );

@@ -111,10 +111,10 @@ void Attempt::run_note_result(store::Session& session) {
         return;
     log::error(
         "late_result",
-        {{"key_id", std::to_string(facts_.id)},
-         {"operation", std::string{operation_->name}},
+        {{"key_id", facts_.id},
+         {"operation", operation_->name},
          {"point", facts_.at.stored},
-         {"result", std::string{form.name}}}
+         {"result", form.name}}
     );
     execute_statement(
         session,

@@ -202,8 +202,7 @@ void Engine::ask_operation(KeyedRequest request, OnAnswer on_answer) {
                 auto rejection = failure_of(failed).rejection;
                 log::warning(
                     "request_refused",
-                    {{"operation", std::string{asked->operation->name}},
-                     {"detail", rejection.detail}}
+                    {{"operation", asked->operation->name}, {"detail", rejection.detail}}
                 );
                 return on_answer(std::move(rejection));
             }
@@ -326,8 +325,7 @@ void Engine::handle_unkeyed(
             if (failed) {
                 auto rejection = failure_of(failed).rejection;
                 log::warning(
-                    "request_refused",
-                    {{"operation", std::string{operation.name}}, {"detail", rejection.detail}}
+                    "request_refused", {{"operation", operation.name}, {"detail", rejection.detail}}
                 );
                 return on_answer(std::move(rejection));
             }

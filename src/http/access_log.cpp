@@ -50,9 +50,7 @@ AccessLog::AccessLog(const std::string& file) {
             }
             to.file.flush();
             if (const auto lost = to.file.take_lost(); lost > 0)
-                log::error(
-                    "access_log_lost", {{"file", to.file.path()}, {"bytes", std::to_string(lost)}}
-                );
+                log::error("access_log_lost", {{"file", to.file.path()}, {"bytes", lost}});
         }
     }};
 }

@@ -62,7 +62,7 @@ int http::run_until_signal(Service& service, HttpServer& server, const RunHooks&
     server.start();
     if (hooks.on_started) hooks.on_started();
     const int signal = wait_for_end_signal([&server] { server.reopen_logs(); });
-    log::info("stopping", {{"signal", std::to_string(signal)}});
+    log::info("stopping", {{"signal", signal}});
     if (hooks.on_signal) hooks.on_signal();
     if (hooks.pre_stop_delay.count() > 0) wait_before_stop(hooks.pre_stop_delay);
     // In parallel: the service asks calls to stop while the server still waits for their responses.
@@ -80,12 +80,12 @@ int http::run_until_signal(Service& service, HttpServer& server, const RunHooks&
     const auto stats = service.engine().store().stats();
     log::info(
         "stopped",
-        {{"keys_left", std::to_string(service.engine().keys_in_flight())},
-         {"in_doubt", std::to_string(calls.count)},
+        {{"keys_left", service.engine().keys_in_flight()},
+         {"in_doubt", calls.count},
          {"in_doubt_keys", calls.keys},
-         {"works", std::to_string(stats.works)},
-         {"commits", std::to_string(stats.commits)},
-         {"largest_batch", std::to_string(stats.largest_batch)}}
+         {"works", stats.works},
+         {"commits", stats.commits},
+         {"largest_batch", stats.largest_batch}}
     );
     log::flush();
     // Calls that still hang are abandoned: the next start takes over their keys.

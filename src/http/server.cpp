@@ -249,8 +249,8 @@ bool HttpServer::Impl::admit(const Principal& principal, const Writer& out) {
             "quota_exceeded",
             {{"code", "PAWL0013"},
              {"who", by_account ? "account " + account + " of " + who : who},
-             {"limit", std::string{limit}},
-             {"refused", std::to_string(refused.refused_since_log)}}
+             {"limit", limit},
+             {"refused", refused.refused_since_log}}
         );
     out->set_over_quota(limit);
     (*out)(http::quota_exceeded(refused.why));
@@ -369,8 +369,7 @@ void HttpServer::Impl::serve_query(
             if (failed) {
                 auto rejection = engine::failure_of(failed).rejection;
                 log::warning(
-                    "query_refused",
-                    {{"query", std::string{query->name}}, {"detail", rejection.detail}}
+                    "query_refused", {{"query", query->name}, {"detail", rejection.detail}}
                 );
                 return (*out)(http::reply_to(std::move(rejection), options.key_reused_status));
             }

@@ -126,7 +126,7 @@ void Completer::note_failure_or_log(
         if (error.transient()) throw;
         log::error(
             "completer_note_failed",
-            {{"code", "PAWL0022"}, {"key_id", std::to_string(key_id)}, {"detail", error.what()}}
+            {{"code", "PAWL0022"}, {"key_id", key_id}, {"detail", error.what()}}
         );
         run_round("completer", [&] {
             store::write_now(engine_.store(), [&](store::Session& session) {
@@ -242,12 +242,12 @@ void Completer::run(const std::stop_token& stop) {
             0)
             log::info(
                 "completer",
-                {{"completed", std::to_string(report.completed)},
-                 {"failed", std::to_string(report.failed)},
-                 {"to_person", std::to_string(report.to_person)},
-                 {"stranded", std::to_string(report.stranded)},
-                 {"settled", std::to_string(report.settled)},
-                 {"settling_failed", std::to_string(report.settling_failed)}}
+                {{"completed", report.completed},
+                 {"failed", report.failed},
+                 {"to_person", report.to_person},
+                 {"stranded", report.stranded},
+                 {"settled", report.settled},
+                 {"settling_failed", report.settling_failed}}
             );
         return report.completed >= options_.batch_max;
     };

@@ -194,7 +194,7 @@ void Enqueuer::delete_sent(const std::vector<std::int64_t>& ids) {
 void Enqueuer::dead_letter_staged(std::int64_t staged_id, const std::string& error) {
     const auto one = detail::encode(std::vector{staged_id});
     const auto why = base::sanitized_error(error);
-    log::warning("staged_job_dead", {{"id", std::to_string(staged_id)}, {"detail", why}});
+    log::warning("staged_job_dead", {{"id", staged_id}, {"detail", why}});
     store::write_now(store_, [&](store::Session& session) {
         std::optional<std::int64_t> id;
         constexpr int first_claim = 1;

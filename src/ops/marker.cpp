@@ -131,7 +131,7 @@ void Marker::notice(Found& found) {
     log::error(
         "database_restored",
         {{"code", "PAWL0017"},
-         {"epoch", std::to_string(epoch)},
+         {"epoch", epoch},
          {"lost_since", base::time_text(restore.lost_since)},
          {"repeats_until", base::time_text(restore.keys_until)},
          {"detail", restore.detail}}

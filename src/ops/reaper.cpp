@@ -51,9 +51,9 @@ void report(const Damaged& damaged) {
     log::error(
         "damaged_rows",
         {{"code", "PAWL0022"},
-         {"key_id", std::to_string(damaged.first_id)},
+         {"key_id", damaged.first_id},
          {"detail", damaged.first_problem},
-         {"count", std::to_string(damaged.count)}}
+         {"count", damaged.count}}
     );
 }
 
@@ -214,11 +214,11 @@ void Reaper::run(const std::stop_token& stop) {
             0)
             log::info(
                 "reaper",
-                {{"reaped", std::to_string(report.reaped)},
-                 {"forgotten", std::to_string(report.forgotten)},
-                 {"done_forgotten", std::to_string(report.done_forgotten)},
-                 {"windows_forgotten", std::to_string(report.windows_forgotten)},
-                 {"not_removed", std::to_string(report.not_removed)}}
+                {{"reaped", report.reaped},
+                 {"forgotten", report.forgotten},
+                 {"done_forgotten", report.done_forgotten},
+                 {"windows_forgotten", report.windows_forgotten},
+                 {"not_removed", report.not_removed}}
             );
         return std::max({report.reaped, report.done_forgotten, report.windows_forgotten}) >=
                options_.batch_max;

@@ -99,8 +99,8 @@ void Servers::run_once() {
             start();
             log::warning(
                 "server_was_cut_off",
-                {{"server", std::to_string(ended.value())},
-                 {"now", std::to_string(id_.value())},
+                {{"server", ended.value()},
+                 {"now", id_.value()},
                  {"detail", "others saw no beat of this server, and have ended its leases"}}
             );
         }
@@ -132,11 +132,11 @@ void Servers::end(const core::SilentServer& silent) {
     if (!ended) return;
     log::warning(
         "server_ended",
-        {{"server", std::to_string(silent.row.id)},
-         {"silent_ms", std::to_string(silent.silent_for.count())},
-         {"keys", std::to_string(ended->keys)},
-         {"jobs", std::to_string(ended->jobs)},
-         {"staged_jobs", std::to_string(ended->staged_jobs)}}
+        {{"server", silent.row.id},
+         {"silent_ms", silent.silent_for.count()},
+         {"keys", ended->keys},
+         {"jobs", ended->jobs},
+         {"staged_jobs", ended->staged_jobs}}
     );
     if (on_ended_) on_ended_(*ended);
 }

@@ -194,7 +194,7 @@ void Service::Impl::end_previous_server_leases() {
         execute_statement(session, sql::delete_all_servers);
         return keys + execute_statement(session, sql::rescue_previous_server_jobs, now);
     });
-    if (ended > 0) log::info("previous_server_leases_ended", {{"count", std::to_string(ended)}});
+    if (ended > 0) log::info("previous_server_leases_ended", {{"count", ended}});
 }
 
 void Service::Impl::count_stranded() {
@@ -205,9 +205,9 @@ void Service::Impl::count_stranded() {
             log::warning(
                 "stranded_keys",
                 {{"code", "PAWL0007"},
-                 {"operation", std::string{row.text(0)}},
-                 {"point", std::string{row.text(1)}},
-                 {"keys", std::to_string(row.integer(2))}}
+                 {"operation", row.text(0)},
+                 {"point", row.text(1)},
+                 {"keys", row.integer(2)}}
             );
         });
     });
@@ -218,8 +218,8 @@ void Service::Impl::warn_of_a_short_drain() const {
     if (!ops::drain_is_short(options)) return;
     log::warning(
         "drain_too_short",
-        {{"drain_ms", std::to_string(drain.count())},
-         {"call_timeout_ms", std::to_string(options.call_timeout.count())},
+        {{"drain_ms", drain.count()},
+         {"call_timeout_ms", options.call_timeout.count()},
          {"detail", "at a stop, calls that take longer than the drain stay in doubt"}}
     );
 }

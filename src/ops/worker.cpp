@@ -375,7 +375,7 @@ void Worker::failed(const queue::ClaimedJob& job, const std::string& error, Work
         {{"jid", job.raw.jid},
          {"kind", job.kind},
          {"detail", error},
-         {"failures", std::to_string(job.failures + 1)}}
+         {"failures", job.failures + 1}}
     );
     const auto handler = handlers_.find(job.kind);
     const auto attempts =

@@ -169,7 +169,7 @@ void Worker::rescue_once() {
         queue_.renew(job, options_.lease);
     if (options_.jobs.failures_min) return;  // The worker of first tries rescues all.
     const int rescued = queue_.rescue(options_.lease);
-    if (rescued > 0) log::info("rescuer", {{"rescued", std::to_string(rescued)}});
+    if (rescued > 0) log::info("rescuer", {{"rescued", rescued}});
 }
 
 void Worker::stop_lost() {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -24,6 +25,7 @@ TEST(Log, a_line_is_json_whatever_it_contains) {
     open(file.string());
 
     warning("odd", {{"text", "a \"quote\"\n"}, {"bytes", "\xFF"}});
+    warning("numbers", {{"small", -7}, {"large", std::uint64_t{1} << 40}, {"text", "7"}});
     warn({.event = "no_code", .code = "", .detail = "d"});
     warn({.event = "with_code", .code = "PAWL0001", .detail = "d"});
     flush();
@@ -32,6 +34,7 @@ TEST(Log, a_line_is_json_whatever_it_contains) {
     const auto text = text_of(file);
     for (const std::string part :
          {R"-("text":"a \"quote\"\n","bytes":"(not UTF-8)"})-",
+          R"-("event":"numbers","small":-7,"large":1099511627776,"text":"7"})-",
           R"-("event":"no_code","detail":"d"})-",
           R"-("event":"with_code","code":"PAWL0001","detail":"d"})-"})
         EXPECT_NE(text.find(part), text.npos) << text;

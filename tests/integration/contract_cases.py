@@ -349,7 +349,7 @@ def stopping_while_the_provider_hangs(settings):
         check(time.monotonic() - began < 20, f'it took {time.monotonic() - began:.0f} s')
         stopped = json.loads(world.log().splitlines()[-1])
         key = world.rows('SELECT id FROM pawl_idempotency_keys')[0][0]
-        check_equal((stopped['in_doubt'], stopped['in_doubt_keys']), ('1', str(key)), 'the keys left in doubt')
+        check_equal((stopped['in_doubt'], stopped['in_doubt_keys']), (1, str(key)), 'the keys left in doubt')
         faults(world, delay_ms=0)
         world.start_server()
         check_equal(wait_until('the ride', lambda: final(world.phone().book('k'))).status, 201, 'after the restart')
