@@ -63,6 +63,7 @@ public:
     // For the library itself. FILE.mark beside a SQLite file; empty otherwise.
     const std::string& mark_file() const;
     As opened_as() const;
+    const std::string& url_without_password() const;
     store::Store& store();
     class Jobs;
     Jobs& jobs();

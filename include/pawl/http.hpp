@@ -106,6 +106,7 @@ public:
 
     void start();
     std::uint16_t port() const;
+    const HttpOptions& options() const;
     // An OpenAPI 3.1 document of the routes of operations and queries, as JSON.
     std::string openapi(std::string_view title, std::string_view version) const;
     // Accepts no new connections and waits at most `drain` for running requests. Returns after at

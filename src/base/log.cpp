@@ -3,16 +3,21 @@
 #include "src/base/clock.hpp"
 #include "src/base/json_line.hpp"
 #include "src/base/log_file.hpp"
+#include "src/base/repeat_limit.hpp"
 
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
+#include <vector>
 
 namespace pawl::log {
 
@@ -44,31 +49,113 @@ std::shared_ptr<spdlog::logger>& logger() {
     return made;
 }
 
-void write(
-    spdlog::level::level_enum level, std::string_view word, std::string_view event, Fields fields
-) {
+struct Level {
+    spdlog::level::level_enum level;
+    std::string_view word;
+};
+constexpr Level info_level{spdlog::level::info, "info"};
+constexpr Level warning_level{spdlog::level::warn, "warning"};
+constexpr Level error_level{spdlog::level::err, "error"};
+
+// What all threads share besides the logger.
+struct Shared {
+    std::mutex mutex;
+    base::RepeatLimit limit;
+    std::map<std::string, Level> level_of;  // Of the events that `limit` knows.
+    std::shared_ptr<const Sink> sink;
+};
+Shared& shared() {
+    static Shared made;
+    return made;
+}
+
+std::shared_ptr<const Sink> sink_for(std::string_view event) {
+    const std::lock_guard lock{shared().mutex};
+    const auto& sink = shared().sink;
+    return sink && sink->wants(event) ? sink : nullptr;
+}
+
+JsonLine line_of(const Level& level, std::string_view event) {
     JsonLine line{base::system_clock().now()};
-    line.add("level", word).add("event", event);
+    line.add("level", level.word).add("event", event);
+    return line;
+}
+
+// nullopt: held back.
+std::optional<std::int64_t> pass(
+    const Level& level, std::string_view event, const std::string& subject, int burst
+) {
+    const std::lock_guard lock{shared().mutex};
+    const std::string name{event};
+    shared().level_of.try_emplace(name, level);
+    return shared().limit.pass({name, subject}, burst, base::system_clock().steady());
+}
+
+// `repeated`: lines that were held back before; nullopt: this one is held back, too.
+void write(
+    const Level& level,
+    std::string_view event,
+    Fields fields,
+    std::optional<std::int64_t> repeated = 0
+) {
+    const auto sink = sink_for(event);
+    if (!repeated && !sink) return;
+    auto line = line_of(level, event);
     for (const auto& [name, value] : fields) {
         if (const auto* number = std::get_if<std::int64_t>(&value.get()))
             line.add_number(name, *number);
         else
             line.add(name, std::get<std::string_view>(value.get()));
     }
-    logger()->log(level, "{}", line.text());
+    if (repeated.value_or(0) > 0) line.add_number("repeated", *repeated);
+    const auto text = line.text();
+    if (repeated) logger()->log(level.level, "{}", text);
+    if (sink) sink->take(event, text);
 }
 
 }  // namespace
 
 void info(std::string_view event, Fields fields) {
-    write(spdlog::level::info, "info", event, fields);
+    write(info_level, event, fields);
 }
 void warning(std::string_view event, Fields fields) {
-    write(spdlog::level::warn, "warning", event, fields);
+    write(warning_level, event, fields);
 }
 void error(std::string_view event, Fields fields) {
-    write(spdlog::level::err, "error", event, fields);
+    write(error_level, event, fields);
 }
+void limited_info(std::string_view event, const std::string& subject, Fields fields) {
+    write(info_level, event, fields, pass(info_level, event, subject, 1));
+}
+void limited_warning(std::string_view event, const std::string& subject, Fields fields, int burst) {
+    write(warning_level, event, fields, pass(warning_level, event, subject, burst));
+}
+void limited_error(std::string_view event, Fields fields) {
+    write(error_level, event, fields, pass(error_level, event, {}, burst_of_names));
+}
+
+void report_repeated(Windows windows) {
+    std::vector<std::pair<Level, base::RepeatLimit::HeldBack>> ended;
+    {
+        const std::lock_guard lock{shared().mutex};
+        auto& limit = shared().limit;
+        for (auto& one : windows == Windows::all ? limit.take_all()
+                                                 : limit.take_ended(base::system_clock().steady()))
+            ended.emplace_back(shared().level_of.at(one.what.event), std::move(one));
+    }
+    for (const auto& [level, one] : ended) {
+        auto line = line_of(level, one.what.event);
+        if (!one.what.subject.empty()) line.add("subject", one.what.subject);
+        line.add_number("repeated", one.count).add("detail", std::to_string(one.count) + " more");
+        logger()->log(level.level, "{}", line.text());
+    }
+}
+
+void set_sink(std::shared_ptr<const Sink> sink) {
+    const std::lock_guard lock{shared().mutex};
+    shared().sink = std::move(sink);
+}
+
 void warn(const base::Warning& found) {
     if (found.code.empty())
         warning(found.event, {{"detail", found.detail}});

@@ -182,6 +182,7 @@ private:
     const Provider* choose_provider(const Position& at) const;
     std::string call_target(const Position& at) const;
     void to_attention(store::Session& session);
+    void log_if_listed();
     TimePoint lease_end(store::Session& session);
     core::Moment moment() const;
     std::optional<TimePoint> expiry(TimePoint now) const;
@@ -267,7 +268,8 @@ private:
     std::string_view reason_;         // For the attention list.
     std::string error_;               // For operators.
     Timeline timeline_;
-    bool staged_{false};  // The current transaction stages jobs.
+    bool staged_{false};              // The current transaction stages jobs.
+    bool listed_{false};              // It puts the key on the attention list.
 };
 
 }  // namespace pawl::engine

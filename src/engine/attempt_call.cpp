@@ -239,6 +239,7 @@ void Attempt::run_hand_over(store::Session& session) {
 Attempt::Event Attempt::handed_over(Failed failed) {
     if (is_fenced(failed)) return event_of_fence();
     if (failed) return event_of_failure(failed);
+    log_if_listed();
     answer_ = Rejection{.reason = Reason::needs_attention};
     return Event::written;
 }

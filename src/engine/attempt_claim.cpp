@@ -96,6 +96,7 @@ Attempt::Next Attempt::commit_claim() {
 }
 
 Attempt::Outcome Attempt::run_claim(store::Session& session) {
+    listed_ = false;
     // The session that locks the row works on the key: answer busy instead of waiting.
     session.set_lock_timeout(waits_until_ ? waiter_lock_timeout : claim_lock_timeout);
     // Another process may have changed the row since the query.
@@ -281,6 +282,7 @@ Attempt::Event Attempt::claimed(Failed failed) {
         if (has_run()) engine_.confirm(hash_);
         if (auto* by = engine_.observer(); by != nullptr && has_run() && facts_.number > 1)
             by->on_takeover(*operation_);
+        log_if_listed();
         return committed();
     }
     if (key_is_locked(failed)) {

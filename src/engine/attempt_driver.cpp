@@ -1,3 +1,4 @@
+#include "src/base/error_text.hpp"
 #include "src/base/log.hpp"
 #include "src/core/fault.hpp"
 #include "src/engine/attempt.hpp"
@@ -225,7 +226,11 @@ Attempt::Event Attempt::woken(Waiters::Woken woken) {
 // not wait for that. If the process ends, the mark of the call stands in the row, and the next
 // start asks a person.
 Attempt::Next Attempt::retry_later() {
-    log::warning("result_not_recorded", {{"key_id", facts_.id}, {"point", facts_.at.stored}});
+    log::limited_warning(
+        "result_not_recorded",
+        std::to_string(facts_.id),
+        {{"key_id", facts_.id}, {"point", facts_.at.stored}}
+    );
     if (engine_.calls().stop_token().stop_requested()) return Event::stopping;
     if (on_answer_) std::exchange(on_answer_, nullptr)(answer_);
     engine_.timers().after(std::chrono::seconds{1}, [self = shared_from_this()] {
@@ -279,8 +284,9 @@ Attempt::Next Attempt::respond() {
         engine_.store().notify(hash_);
     if (const auto* refused = std::get_if<Rejection>(&answer_);
         refused != nullptr && !refused->detail.empty())
-        log::warning(
+        log::limited_warning(
             "attempt_refused",
+            std::string{operation_->name} + ": " + base::error_kind(refused->detail),
             {{"key_id", facts_.id},
              {"operation", operation_->name},
              {"attempt", facts_.number},

@@ -299,16 +299,20 @@ Attempt::Event Attempt::began_anew(Failed failed) {
 }
 
 void Attempt::report_health(bool answered, const std::string& error) {
-    const auto* const provider = facts_.mark->provider;
-    if (provider == nullptr) return;
-    routing(facts_.at).router.impl().ended(
-        *provider,
+    const auto& mark = *facts_.mark;
+    if (mark.provider == nullptr)
+        return engine_.call_ended(
+            {answered, mark.target, operation_->name, facts_.at.stored}, error
+        );
+    const auto change = routing(facts_.at).router.impl().ended(
+        *mark.provider,
         {.answered = answered,
          .error = error,
          .now = engine_.clock().steady(),
          .at = engine_.clock().now(),
          .dice = engine_.random().dice()}
     );
+    engine_.log_provider(change, {.target = mark.target}, error);
 }
 
 }  // namespace pawl::engine

@@ -2,6 +2,7 @@
 #include "src/core/fault.hpp"
 #include "src/core/move.hpp"
 #include "src/engine/attempt.hpp"
+#include "src/engine/attention_log.hpp"
 #include "src/engine/response_rule.hpp"
 #include "src/engine/router_impl.hpp"
 #include "src/engine/run_phase.hpp"
@@ -263,6 +264,21 @@ void Attempt::to_attention(store::Session& session) {
     write_timeline(session);
     fence(session, sql::to_attention, text, now);
     send_statement(session, sql::insert_attention, f.id, f.number, f.at.stored, reason_, text, now);
+    listed_ = true;
+}
+
+// After the commit.
+void Attempt::log_if_listed() {
+    if (!std::exchange(listed_, false)) return;
+    log_attention_added(
+        {.key_id = facts_.id,
+         .hash = hash_,
+         .principal = request_.principal,
+         .operation = operation_->name,
+         .point = facts_.at.stored,
+         .reason = reason_,
+         .detail = base::sanitized_error(error_)}
+    );
 }
 
 // Called last in a transaction: the time that a phase takes does not shorten the lease.

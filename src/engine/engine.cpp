@@ -1,5 +1,6 @@
 #include "src/engine/engine.hpp"
 
+#include "src/base/error_text.hpp"
 #include "src/base/log.hpp"
 #include "src/core/fault.hpp"
 #include "src/engine/attempt.hpp"
@@ -9,6 +10,7 @@
 #include "src/engine/tx_factory.hpp"
 #include "src/json/hash.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -19,6 +21,14 @@ namespace {
 
 std::string fingerprint_under(const std::string& secret, const std::string& text) {
     return json::hex(json::hmac_sha256(secret, text));
+}
+
+void log_refused(std::string_view operation, const std::string& detail) {
+    log::limited_warning(
+        "request_refused",
+        std::string{operation} + ": " + base::error_kind(detail),
+        {{"operation", operation}, {"detail", detail}}
+    );
 }
 
 }  // namespace
@@ -150,6 +160,13 @@ const detail::ErasedOperation* Engine::find(std::string_view operation) const {
     return at == operations_.end() ? nullptr : at->second.get();
 }
 
+std::vector<const detail::ErasedOperation*> Engine::operations() const {
+    std::vector<const detail::ErasedOperation*> found;
+    for (const auto& [name, form] : operations_) found.push_back(form.get());
+    std::ranges::sort(found, {}, &detail::ErasedOperation::name);
+    return found;
+}
+
 std::string Engine::generated_key() {
     return "made-" + base::random_hex(parts_.random, 32);
 }
@@ -200,10 +217,7 @@ void Engine::ask_operation(KeyedRequest request, OnAnswer on_answer) {
         ) {
             if (failed) {
                 auto rejection = failure_of(failed).rejection;
-                log::warning(
-                    "request_refused",
-                    {{"operation", asked->operation->name}, {"detail", rejection.detail}}
-                );
+                log_refused(asked->operation->name, rejection.detail);
                 return on_answer(std::move(rejection));
             }
             if (*refused) return on_answer(StoredResponse{std::move(**refused), false, {}});
@@ -324,9 +338,7 @@ void Engine::handle_unkeyed(
         ) {
             if (failed) {
                 auto rejection = failure_of(failed).rejection;
-                log::warning(
-                    "request_refused", {{"operation", operation.name}, {"detail", rejection.detail}}
-                );
+                log_refused(operation.name, rejection.detail);
                 return on_answer(std::move(rejection));
             }
             if (reached->staged) staged();

@@ -15,6 +15,7 @@
 #include "src/engine/observer.hpp"
 #include "src/engine/options.hpp"
 #include "src/engine/preallocated_ids.hpp"
+#include "src/engine/provider_watch.hpp"
 #include "src/engine/renewals.hpp"
 #include "src/engine/routers.hpp"
 #include "src/engine/seen_keys.hpp"
@@ -101,6 +102,7 @@ public:
     // Call before any request.
     const detail::ErasedOperation& add(detail::ErasedOperation form);
     const detail::ErasedOperation* find(std::string_view operation) const;
+    std::vector<const detail::ErasedOperation*> operations() const;  // By name.
     // For a request without a key, so that it is still completed after a crash.
     std::string generated_key();
     // "OPERATION at POINT" for each foreign call whose operation names no call target.
@@ -173,6 +175,17 @@ public:
     void count_call() { ++calls_begun_; }
     std::int64_t calls_begun() const { return calls_begun_; }
 
+    // A call to a provider that no router chose. `target`: empty if the operation names none.
+    struct EndedCall {
+        bool answered{};
+        std::string_view target{};
+        std::string_view operation{};
+        std::string_view point{};
+    };
+    void call_ended(const EndedCall& call, const std::string& error);
+    // Logs provider_down or provider_up, with how many requests wait for it.
+    void log_provider(ProviderChange change, const EndedCall& call, const std::string& error);
+
     // The attempt's request is the one that the key was made for: other requests get key_reused.
     void confirm(const std::string& hash) { live_.confirm(hash); }
 
@@ -205,6 +218,7 @@ private:
     InFlightKeys live_;
     InFlightCalls in_flight_calls_;
     Routers routers_;
+    ProviderWatch provider_watch_;
     PreallocatedIds preallocated_ids_;
     SeenKeys seen_keys_;
     std::unique_ptr<base::Timers> own_timers_;

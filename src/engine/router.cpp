@@ -1,6 +1,5 @@
 #include <pawl/router.hpp>
 
-#include "src/base/log.hpp"
 #include "src/core/route_rule.hpp"
 #include "src/engine/router_impl.hpp"
 
@@ -100,7 +99,7 @@ const Provider* Router::Impl::find(std::string_view target) const {
     return at == options.providers.end() ? nullptr : &*at;
 }
 
-void Router::Impl::ended(const Provider& provider, const Ended& end) {
+engine::ProviderChange Router::Impl::ended(const Provider& provider, const Ended& end) {
     const auto i = index_of(provider);
     const std::lock_guard lock{mutex_};
     auto& breaker = breakers_[i];
@@ -113,12 +112,10 @@ void Router::Impl::ended(const Provider& provider, const Ended& end) {
             core::after_failure(rule_, breaker, breaker.probe_since.has_value(), end.now, end.dice);
     health.failures = breaker.failures;
     if (!end.answered) health.last_error = end.error;
-    if (breaker.is_open() == was_open) return;
-    if (was_open)
-        log::info("provider_up", {{"provider", health.target}});
-    else
-        log::warning("provider_down", {{"provider", health.target}, {"error", end.error}});
+    using Change = engine::ProviderChange;
+    if (breaker.is_open() == was_open) return Change::none;
     health.down_since = was_open ? std::nullopt : std::optional{end.at};
+    return was_open ? Change::up : Change::down;
 }
 
 std::vector<ProviderHealth> Router::Impl::health() const {

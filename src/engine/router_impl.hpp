@@ -3,6 +3,7 @@
 #include <pawl/router.hpp>
 
 #include "src/core/breaker.hpp"
+#include "src/engine/provider_watch.hpp"
 
 #include <cstddef>
 #include <mutex>
@@ -39,7 +40,7 @@ struct Router::Impl {
         double dice{};
     };
     // How a call or an inquiry ended.
-    void ended(const Provider& provider, const Ended& end);
+    engine::ProviderChange ended(const Provider& provider, const Ended& end);
     std::vector<ProviderHealth> health() const;
 
     RouterOptions options;

@@ -40,7 +40,7 @@ std::optional<std::string> problem_of(const Reply& reply) {
 Reply sendable(Reply reply, std::string_view route) {
     const auto problem = problem_of(reply);
     if (!problem) return reply;
-    log::error("response_invalid", {{"route", route}, {"detail", *problem}});
+    log::limited_error("response_invalid", {{"route", route}, {"detail", *problem}});
     return reply_to(engine::Rejection{.reason = engine::Reason::internal}, 422);
 }
 

@@ -58,12 +58,14 @@ Reply shown(const BrowserOptions& browser, const Shown& what, Reply reply) {
             auto made = page_reply(std::move(*page), reply);
             const auto problem = problem_of(made);
             if (!problem) return made;
-            log::error("page_failed", {{"detail", *problem}});
+            log::limited_error("page_failed", {{"detail", *problem}});
         }
     } catch (const std::exception& thrown) {
-        log::error("page_failed", {{"detail", thrown.what()}});
+        log::limited_error("page_failed", {{"detail", thrown.what()}});
     } catch (...) {
-        log::error("page_failed", {{"detail", "an exception that is not a std::exception"}});
+        log::limited_error(
+            "page_failed", {{"detail", "an exception that is not a std::exception"}}
+        );
     }
     return reply;
 }

@@ -2,6 +2,8 @@
 
 #include "src/base/log.hpp"
 #include "src/engine/engine.hpp"
+#include "src/ops/service_impl.hpp"
+#include "src/ops/started_log.hpp"
 
 #include <sys/resource.h>
 
@@ -61,6 +63,7 @@ int http::run_until_signal(Service& service, HttpServer& server, const RunHooks&
     service.start();
     server.start();
     if (hooks.on_started) hooks.on_started();
+    ops::log_started(service, server.options().listen, server.port());
     const int signal = wait_for_end_signal([&server] { server.reopen_logs(); });
     log::info("stopping", {{"signal", signal}});
     if (hooks.on_signal) hooks.on_signal();
@@ -78,9 +81,11 @@ int http::run_until_signal(Service& service, HttpServer& server, const RunHooks&
         );
     const auto calls = service.engine().in_flight_calls().report();
     const auto stats = service.engine().store().stats();
+    log::report_repeated(log::Windows::all);
     log::info(
         "stopped",
         {{"keys_left", service.engine().keys_in_flight()},
+         {"jobs_left", service.impl().jobs_in_flight()},
          {"in_doubt", calls.count},
          {"in_doubt_keys", calls.keys},
          {"works", stats.works},

@@ -40,7 +40,7 @@ TEST(RunUntilSignalDeathTest, a_hangup_reopens_the_logs_and_does_not_end_the_ser
     EXPECT_EXIT(
         serve_until({SIGHUP, SIGTERM}),
         ::testing::ExitedWithCode(0),
-        "\"logs_reopened\"(.|\n)*\"signal\":\"15\"(.|\n)*\"stopped\""
+        "\"started\"(.|\n)*\"logs_reopened\"(.|\n)*\"signal\":15(.|\n)*\"stopped\""
     );
 }
 

@@ -1,5 +1,6 @@
 #include <pawl/http.hpp>
 
+#include "src/base/error_text.hpp"
 #include "src/base/log.hpp"
 #include "src/base/options.hpp"
 #include "src/base/random.hpp"
@@ -57,7 +58,7 @@ struct ParsedRequest {
 // The application's code threw (authenticate, a request's problem(), encoding it) before any work
 // was done.
 Reply internal_error(const std::exception* thrown) {
-    log::error(
+    log::limited_error(
         "request_failed",
         {{"detail",
           thrown != nullptr ? thrown->what() : "an exception that is not a std::exception"}}
@@ -368,8 +369,10 @@ void HttpServer::Impl::serve_query(
         [this, answer, out, query](const std::exception_ptr& failed) {
             if (failed) {
                 auto rejection = engine::failure_of(failed).rejection;
-                log::warning(
-                    "query_refused", {{"query", query->name}, {"detail", rejection.detail}}
+                log::limited_warning(
+                    "query_refused",
+                    std::string{query->name} + ": " + base::error_kind(rejection.detail),
+                    {{"query", query->name}, {"detail", rejection.detail}}
                 );
                 return (*out)(http::reply_to(std::move(rejection), options.key_reused_status));
             }
@@ -471,6 +474,9 @@ void HttpServer::start() {
 }
 std::uint16_t HttpServer::port() const {
     return impl_->listener->port();
+}
+const HttpOptions& HttpServer::options() const {
+    return impl_->options;
 }
 std::string HttpServer::openapi(std::string_view title, std::string_view version) const {
     std::vector<http::DescribedRoute> described;

@@ -8,6 +8,7 @@
 #include "src/core/call_rule.hpp"
 #include "src/core/claim_rule.hpp"
 #include "src/core/completer_cap.hpp"
+#include "src/engine/attention_log.hpp"
 #include "src/engine/timeline.hpp"
 #include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
@@ -25,6 +26,8 @@ namespace {
 
 // After all transactions of the attempt.
 constexpr int part_of_cap = 1'000'000;
+constexpr int stuck_from = 3;  // Failed runs: the first ones may be a short outage.
+constexpr std::string_view failed_too_often = "failed-too-often";
 
 engine::Settlement::Kind kind_of(std::string_view word) {
     if (word == "happened") return engine::Settlement::Kind::happened;
@@ -149,64 +152,105 @@ void Completer::note_failure(
         return;
     }
     ++(refused.reason == engine::Reason::stranded ? report.stranded : report.failed);
-    const bool capped = store::write_now(engine_.store(), [&](store::Session& session) {
-        const auto now = session.now();
-        int runs = 0;
-        TimePoint first{now};
-        run_statement(
-            session,
-            sql::note_completer_failure,
-            [&](const Row& row) {
-                runs = static_cast<int>(row.integer(0));
-                first = detail::time_of_text(row.text(1), "note_completer_failure", 1);
-            },
-            key_id,
-            now,
-            now
-        );
-        if (runs == 0) return false;  // The key was settled meanwhile.
-        const auto next = core::decide_after_completer_failure(
-            engine_.options().completer_cap, runs, first, now, engine_.random().dice()
-        );
-        if (const auto* again = std::get_if<core::TryAgainIn>(&next)) {
-            execute_statement(session, sql::set_completer_next, key_id, now + again->wait);
-            return false;
-        }
-        const auto row = engine::find_key(session, key_id);
-        if (!row || row->expired) return false;
-        // A client has taken the key over since this round began, and may well succeed.
-        if (!core::lease_over(row->lease_until, now, engine_.options().lease)) return false;
-        const auto text =
-            base::sanitized_error(base::with_earlier_call(refused.detail, row->called_at));
-        const auto moved = execute_statement(
-            session, sql::to_attention, key_id, row->attempt, row->recovery_point, text, now
-        );
-        if (moved == 0) return false;
-        engine::write_events(
-            session,
-            key_id,
-            row->attempt,
-            part_of_cap,
-            {{.at = now,
-              .what = "attention",
-              .by = "completer",
-              .point = row->recovery_point,
-              .result = "failed-too-often",
-              .detail = text}}
-        );
-        execute_statement(
-            session,
-            sql::insert_attention,
-            key_id,
-            row->attempt,
-            row->recovery_point,
-            std::string_view{"failed-too-often"},
-            text,
-            now
-        );
-        return true;
+    std::optional<Failing> failing;
+    store::write_now(engine_.store(), [&](store::Session& session) {
+        failing = note_failed_run(session, key_id, refused);
     });
-    if (capped) ++report.to_person;
+    if (!failing) return;
+    if (failing->capped) {
+        ++report.to_person;
+        return engine::log_attention_added(
+            {.key_id = key_id,
+             .hash = failing->row.hash,
+             .principal = failing->row.principal,
+             .operation = failing->row.operation,
+             .point = failing->row.recovery_point,
+             .reason = failed_too_often,
+             .detail = failing->error}
+        );
+    }
+    const auto now = engine_.clock().steady();
+    if (!stuck_.pass({"key_stuck", std::to_string(key_id)}, 1, now)) return;
+    stuck_.take_ended(now);
+    log::warning(
+        "key_stuck",
+        {{"key_id", key_id},
+         {"key_hash", engine::logged_hash(failing->row.hash)},
+         {"operation", failing->row.operation},
+         {"point", failing->row.recovery_point},
+         {"runs", failing->runs},
+         {"detail", failing->error}}
+    );
+}
+
+// Puts off the next run, or puts the key on the attention list. nullopt: it has not failed often.
+std::optional<Completer::Failing> Completer::note_failed_run(
+    store::Session& session, std::int64_t key_id, const engine::Rejection& refused
+) {
+    const auto now = session.now();
+    Failing failing;
+    TimePoint first{now};
+    run_statement(
+        session,
+        sql::note_completer_failure,
+        [&](const Row& row) {
+            failing.runs = static_cast<int>(row.integer(0));
+            first = detail::time_of_text(row.text(1), "note_completer_failure", 1);
+        },
+        key_id,
+        now,
+        now
+    );
+    if (failing.runs == 0) return std::nullopt;  // The key was settled meanwhile.
+    const auto next = core::decide_after_completer_failure(
+        engine_.options().completer_cap, failing.runs, first, now, engine_.random().dice()
+    );
+    const auto* again = std::get_if<core::TryAgainIn>(&next);
+    if (again != nullptr)
+        execute_statement(session, sql::set_completer_next, key_id, now + again->wait);
+    if (again != nullptr && failing.runs < stuck_from) return std::nullopt;
+    auto row = engine::find_key(session, key_id);
+    if (!row || row->expired) return std::nullopt;
+    failing.row = std::move(*row);
+    failing.error =
+        base::sanitized_error(base::with_earlier_call(refused.detail, failing.row.called_at));
+    if (again == nullptr && !hand_to_person(session, failing)) return std::nullopt;
+    failing.capped = again == nullptr;
+    return failing;
+}
+
+// False: a client has taken the key over since this round began, and may well succeed.
+bool Completer::hand_to_person(store::Session& session, const Failing& failing) {
+    const auto& row = failing.row;
+    const auto now = session.now();
+    if (!core::lease_over(row.lease_until, now, engine_.options().lease)) return false;
+    const auto moved = execute_statement(
+        session, sql::to_attention, row.id, row.attempt, row.recovery_point, failing.error, now
+    );
+    if (moved == 0) return false;
+    engine::write_events(
+        session,
+        row.id,
+        row.attempt,
+        part_of_cap,
+        {{.at = now,
+          .what = "attention",
+          .by = "completer",
+          .point = row.recovery_point,
+          .result = std::string{failed_too_often},
+          .detail = failing.error}}
+    );
+    execute_statement(
+        session,
+        sql::insert_attention,
+        row.id,
+        row.attempt,
+        row.recovery_point,
+        failed_too_often,
+        failing.error,
+        now
+    );
+    return true;
 }
 
 void Completer::settle_decided(CompleterReport& report) {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "src/base/repeat_limit.hpp"
 #include "src/engine/engine.hpp"
 #include "src/ops/rounds.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -56,9 +58,22 @@ private:
         std::int64_t key_id, const engine::Rejection& refused, CompleterReport& report
     );
 
+    // A key whose runs have failed often.
+    struct Failing {
+        int runs{};
+        engine::KeyRow row{};
+        bool capped{};  // It was put on the attention list.
+        std::string error{};
+    };
+    std::optional<Failing> note_failed_run(
+        store::Session& session, std::int64_t key_id, const engine::Rejection& refused
+    );
+    bool hand_to_person(store::Session& session, const Failing& failing);
+
     engine::Engine& engine_;
     CompleterOptions options_;
     Wake wake_;
+    base::RepeatLimit stuck_{{.window = std::chrono::hours{24}}};  // key_stuck, of each key.
 };
 
 }  // namespace pawl::ops

@@ -21,6 +21,7 @@ struct Database::Impl {
     Database::Jobs jobs;  // Outlives the store.
     std::string mark_file;
     As as{};
+    std::string url_without_password;
     std::unique_ptr<store::Store> store;
     std::vector<Migrations> migrations{};
 };
@@ -51,6 +52,7 @@ std::unique_ptr<Database> Database::open(const std::string& url, As as) {
     if (as == As::inspection)
         impl->store = std::make_unique<store::ReadOnlyStore>(std::move(impl->store));
     impl->mark_file = store::mark_file_of(url);
+    impl->url_without_password = base::without_password(url);
     std::unique_ptr<Database> database{new Database{std::move(impl)}};
     if (as != As::tool)
         database->migrate("pawl", sql::migrations::all);
@@ -106,6 +108,10 @@ Database::As Database::opened_as() const {
 
 const std::string& Database::mark_file() const {
     return impl_->mark_file;
+}
+
+const std::string& Database::url_without_password() const {
+    return impl_->url_without_password;
 }
 
 store::Store& Database::store() {

@@ -4,7 +4,6 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/base/error_text.hpp"
-#include "src/base/log.hpp"
 #include "src/base/time_text.hpp"
 #include "src/core/assert.hpp"
 #include "src/core/backoff.hpp"
@@ -12,6 +11,7 @@
 #include "src/core/claim_rule.hpp"
 #include "src/core/fault.hpp"
 #include "src/ops/rounds.hpp"
+#include "src/queue/dead_job_log.hpp"
 #include "src/store/blocking.hpp"
 #include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
@@ -162,7 +162,9 @@ EnqueueReport Enqueuer::run_once() {
     PAWL_FAULT("enqueuer.delete.after");
     pusher_->forget(sent_jids);
     for (const auto& refused : pushed.refused)
-        dead_letter_staged(refused.id, "the queue refuses it: " + refused.why);
+        for (const auto& job : jobs)
+            if (job.id == refused.id)
+                dead_letter_staged(job, "the queue refuses it: " + refused.why);
     report.sent = static_cast<int>(pushed.sent.size());
     report.refused += static_cast<int>(pushed.refused.size());
     return report;
@@ -178,7 +180,7 @@ int Enqueuer::dead_letter_damaged(std::vector<queue::StagedJob>& jobs) {
     jobs.erase(first, jobs.end());
     for (const auto& job : damaged)
         run_round("enqueuer", [&] {
-            dead_letter_staged(job.id, "PAWL0022: the job's row is damaged: " + job.damaged);
+            dead_letter_staged(job, "PAWL0022: the job's row is damaged: " + job.damaged);
         });
     return static_cast<int>(damaged.size());
 }
@@ -191,11 +193,10 @@ void Enqueuer::delete_sent(const std::vector<std::int64_t>& ids) {
 }
 
 // By way of the embedded queue's tables, where people find the database's dead letters.
-void Enqueuer::dead_letter_staged(std::int64_t staged_id, const std::string& error) {
-    const auto one = detail::encode(std::vector{staged_id});
+void Enqueuer::dead_letter_staged(const queue::StagedJob& job, const std::string& error) {
+    const auto one = detail::encode(std::vector{job.id});
     const auto why = base::sanitized_error(error);
-    log::warning("staged_job_dead", {{"id", staged_id}, {"detail", why}});
-    store::write_now(store_, [&](store::Session& session) {
+    const bool moved = store::write_now(store_, [&](store::Session& session) {
         std::optional<std::int64_t> id;
         constexpr int first_claim = 1;
         const auto now = session.now();
@@ -208,7 +209,7 @@ void Enqueuer::dead_letter_staged(std::int64_t staged_id, const std::string& err
             first_claim,
             now
         );
-        if (!id) return;  // Another server did it.
+        if (!id) return false;  // Another server did it.
         execute_statement(
             session,
             sql::insert_dead_job,
@@ -221,7 +222,16 @@ void Enqueuer::dead_letter_staged(std::int64_t staged_id, const std::string& err
         );
         execute_statement(session, sql::delete_job, *id, first_claim);
         execute_statement(session, sql::delete_staged_jobs, one);
+        return true;
     });
+    if (!moved) return;
+    queue::log_dead_job(
+        {.jid = job.jid,
+         .kind = job.kind,
+         .queue = job.queue,
+         .failures = job.failures,
+         .detail = why}
+    );
 }
 
 // If this fails too, the jobs are free when the claim ends.

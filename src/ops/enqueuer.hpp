@@ -64,7 +64,7 @@ private:
     std::vector<queue::StagedJob> claim();
     void delete_sent(const std::vector<std::int64_t>& ids);
     int dead_letter_damaged(std::vector<queue::StagedJob>& jobs);
-    void dead_letter_staged(std::int64_t staged_id, const std::string& error);
+    void dead_letter_staged(const queue::StagedJob& job, const std::string& error);
     void release(std::span<const queue::StagedJob> jobs) noexcept;
     int jobs_to_staged();
     int staged_to_jobs();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "src/base/clock.hpp"
+#include "src/base/error_text.hpp"
 #include "src/base/log.hpp"
 #include "src/ops/round_log.hpp"
 
@@ -21,7 +22,11 @@ bool run_round(const char* name, Round round) {
         return true;
     } catch (const std::exception& failed) {
         count_round(name, false);
-        log::warning("service_round_failed", {{"service", name}, {"detail", failed.what()}});
+        log::limited_warning(
+            "service_round_failed",
+            std::string{name} + ": " + base::error_kind(failed.what()),
+            {{"service", name}, {"detail", failed.what()}}
+        );
         return false;
     }
 }
@@ -64,6 +69,7 @@ void rounds(
     while (!stop.stop_requested()) {
         bool more = false;
         run_round(name, [&] { more = round(clock.now()); });
+        log::report_repeated();
         if (!more) (wake == nullptr ? none : *wake).wait(stop, every);
     }
 }

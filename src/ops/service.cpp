@@ -323,6 +323,12 @@ void Service::Impl::join() {
     rescuers.clear();
 }
 
+std::size_t Service::Impl::jobs_in_flight() {
+    std::size_t count = 0;
+    for (const auto& worker : workers) count += worker->jobs_in_flight();
+    return count;
+}
+
 bool Service::Impl::wait_idle(std::chrono::milliseconds limit) {
     const auto began = engine.clock().steady();
     const auto left = [&] {

@@ -43,6 +43,7 @@ struct Service::Impl {
     void wake_workers(int jobs);
     void work_queue(std::string_view name);
     void add_handler(const detail::KindOfJob& job, std::function<void(ops::Worker&)> handler);
+    std::size_t jobs_in_flight();  // That workers of this server hold.
     ops::Worker& first_tries() { return *workers.front(); }
 
     Database& database;

@@ -1,6 +1,7 @@
 #include "src/ops/worker.hpp"
 
 #include "src/base/blocking_wait.hpp"
+#include "src/base/error_text.hpp"
 #include "src/base/log.hpp"
 #include "src/core/assert.hpp"
 #include "src/core/call_rule.hpp"
@@ -9,6 +10,7 @@
 #include "src/engine/tx_factory.hpp"
 #include "src/json/fingerprint.hpp"
 #include "src/json/hash.hpp"
+#include "src/queue/dead_job_log.hpp"
 
 #include <algorithm>
 #include <future>
@@ -160,8 +162,11 @@ void Worker::or_lost(const queue::ClaimedJob& job, WorkReport& report, F f) {
         f();
     } catch (const std::exception& error) {
         ++report.lost;
-        log::warning(
-            "job_lost", {{"jid", job.raw.jid}, {"kind", job.kind}, {"detail", error.what()}}
+        log::limited_warning(
+            "job_lost",
+            job.kind + ": " + base::error_kind(error.what()),
+            {{"jid", job.raw.jid}, {"kind", job.kind}, {"detail", error.what()}},
+            log::burst_of_names
         );
     }
 }
@@ -370,12 +375,14 @@ void Worker::record_result(
 }
 
 void Worker::failed(const queue::ClaimedJob& job, const std::string& error, WorkReport& report) {
-    log::warning(
+    log::limited_warning(
         "job_failed",
+        job.kind + ": " + base::error_kind(error),
         {{"jid", job.raw.jid},
          {"kind", job.kind},
          {"detail", error},
-         {"failures", job.failures + 1}}
+         {"failures", job.failures + 1}},
+        log::burst_of_names
     );
     const auto handler = handlers_.find(job.kind);
     const auto attempts =
@@ -395,7 +402,18 @@ void Worker::failed(const queue::ClaimedJob& job, const std::string& error, Work
 }
 
 void Worker::dead_letter(const queue::ClaimedJob& job, const std::string& why, WorkReport& report) {
-    ++(queue_.dead_letter(job, why) ? report.dead_lettered : report.lost);
+    if (!queue_.dead_letter(job, why)) {
+        ++report.lost;
+        return;
+    }
+    ++report.dead_lettered;
+    queue::log_dead_job(
+        {.jid = job.raw.jid,
+         .kind = job.kind,
+         .queue = job.queue,
+         .failures = job.failures + 1,
+         .detail = base::sanitized_error(why)}
+    );
 }
 
 }  // namespace pawl::ops

@@ -81,6 +81,7 @@ public:
     // handlers are asked to stop (Call::stop).
     void stop_claiming();
     bool wait_idle(std::chrono::milliseconds limit);
+    std::size_t jobs_in_flight() { return in_flight_.held_for(0ms).size(); }
     void stop_calls();
     // Renews the leases of jobs in flight and rescues the jobs of dead workers. Throws StoreError.
     void rescue_once();

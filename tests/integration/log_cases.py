@@ -94,6 +94,80 @@ def never_ends_the_server(settings):
         check_equal(world.server.returncode, 0, 'the exit code')
 
 
+def events_of(log, name):
+    return [line for line in map(json.loads, filter(None, log.split('\n'))) if line.get('event') == name]
+
+
+def served(world, *more):
+    """The lines of the log are JSON; the program's own line about its port is not."""
+    world.start_server(*more)
+
+    def events(name):
+        lines = '\n'.join(line for line in world.log().split('\n') if line.startswith('{'))
+        return events_of(lines, name)
+    return events
+
+
+def a_key_for_a_person(settings):
+    """One line, an error, when a request needs a person. It names the key by id and hash, never by its text."""
+    with World(settings.bin, [*QUICK, '--charge-once', '--rider', 'test_doubt 500@example.com']) as world:
+        events = served(world)
+        wait_until('the doubt', lambda: world.phone('test_doubt').book('secret-key').status == 502)
+        for _ in range(3):
+            check_equal(world.phone('test_doubt').book('secret-key').status, 502, 'a repeat')
+        (line,) = events('attention_added')
+        ((key, hash_),) = world.rows('SELECT k.id, r.hash FROM pawl_idempotency_keys AS k JOIN pawl_key_registry AS r ON r.id = k.id')
+        check_equal((line['level'], line['key_id'], line['key_hash']), ('error', key, hash_[:16]), 'the line')
+        check_equal((line['operation'], line['point'], line['reason'], line['account']),
+                    ('book_ride', 'ride_created', 'in-doubt', '500@example.com'), 'where, why and whose')
+        check(line['detail'], 'it says why')
+        check('secret-key' not in world.log(), 'the log has the text of a key')
+
+
+def a_dead_job(settings):
+    with World(settings.bin, QUICK) as world:
+        events = served(world)
+        check_equal(world.phone('test_refused').book('k').status, 201, 'the ride')
+        (line,) = wait_until('the line', lambda: events('job_dead'))
+        check_equal((line['level'], line['kind'], line['queue'], line['failures']), ('error', 'send_receipt', 'default', 1), 'the line')
+        check('refused' in line['detail'] and line['jid'], f'which, and why: {line}')
+
+
+def a_provider_that_goes_and_comes_back(settings):
+    """Two lines, one for each change, and the refusals are counted instead of repeated."""
+    with World(settings.bin, QUICK) as world:
+        events = served(world)
+        world.kill_provider()
+        refused = [world.phone().book(f'k{i}').status for i in range(30)]
+        check_equal(set(refused), {503}, 'answers without a provider')
+        (down,) = wait_until('the line', lambda: events('provider_down'))
+        check('http://127.0.0.1' in down['provider'] and down['waiting'] >= 1 and down['error'], f'who, how many, why: {down}')
+        check(len(events('attempt_refused')) < 15, f'like lines: {len(events("attempt_refused"))} of at least 30 refusals')
+        world.start_provider()
+        wait_until('a ride', lambda: world.phone().book('k0').status == 201)
+        (up,) = wait_until('the line', lambda: events('provider_up'))
+        check(isinstance(up['waiting'], int) and up['waiting'] > 0, f'how many wait: {up}')
+        world.settle()
+        check_equal(world.stop_server(), 0, 'the exit code')
+        lines = events('attempt_refused')
+        told = sum(('key_id' in line) + line.get('repeated', 0) for line in lines)
+        check(told >= 30, f'{told} refusals are written or counted, of at least 30: {lines}')
+
+
+def start_and_stop(settings):
+    """The first line says what runs, the last one what is left."""
+    with World(settings.bin, QUICK, judged=False) as world:
+        events = served(world)
+        check_equal(world.phone().get('/rides').status, 200, 'a query')
+        (line,) = events('started')
+        check(line['version'] and line['port'] == world.port and line['workers'] > 0 and line['lease_ms'] > 0, f'settings: {line}')
+        check('book_ride: started, ' in line['operations'] and 'ride_created' in line['operations'], f'recovery points: {line}')
+        check(line['database'].startswith(('sqlite:', 'postgres')), f'the database: {line}')
+        check_equal(world.stop_server(), 0, 'the exit code')
+        (line,) = events('stopped')
+        check_equal((line['keys_left'], line['jobs_left'], line['in_doubt']), (0, 0, 0), 'what is left')
+
+
 def blocks_hang_up(pid):
     with open(f'/proc/{pid}/status', encoding='ascii') as file:
         blocked = next(line for line in file if line.startswith('SigBlk:'))
@@ -102,5 +176,8 @@ def blocks_hang_up(pid):
 
 def cases(settings):
     found = {'renamed under load, none of their lines are lost': rotate_under_load,
-             'a missing folder is reported': what_cannot_be_reopened, 'SIGHUP never ends a server': never_ends_the_server}
+             'a missing folder is reported': what_cannot_be_reopened, 'SIGHUP never ends a server': never_ends_the_server,
+             'a key for a person is an error': a_key_for_a_person, 'a dead job is an error': a_dead_job,
+             'a provider is down once and up once': a_provider_that_goes_and_comes_back,
+             'what started and what is left': start_and_stop}
     return [('logs: ' + name, lambda run=run: run(settings)) for name, run in found.items()]

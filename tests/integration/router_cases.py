@@ -134,7 +134,7 @@ def down(settings):
         check(line['down_since'] and 'not sent' in line['error'], f'since when, and why: {line}')
         world.start_second()
         wait_until('it to be listed no more', lambda: JSON not in booked())
-        check('provider_up' in world.log(), 'the end is logged')
+        wait_until('the end in the log', lambda: 'provider_up' in world.log())
         world.settle()
         world.check_paid_once()
 

@@ -4,6 +4,7 @@
 #include "outbox/migrations.hpp"
 #include "outbox/statements.hpp"
 #include "src/base/clock.hpp"
+#include "src/base/error_text.hpp"
 #include "src/base/log.hpp"
 #include "src/base/options.hpp"
 #include "src/base/random.hpp"
@@ -320,7 +321,9 @@ void Outbox::Impl::run(const std::stop_token& stop) {
             }
             if (more && room > 0) continue;
         } catch (const std::exception& failed) {
-            log::warning("outbox_round_failed", {{"detail", failed.what()}});
+            log::limited_warning(
+                "outbox_round_failed", base::error_kind(failed.what()), {{"detail", failed.what()}}
+            );
         }
         std::unique_lock lock{mutex};
         changed.wait_for(lock, stop, options.every, [this] { return !ended.empty(); });

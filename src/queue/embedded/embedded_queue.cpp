@@ -7,6 +7,7 @@
 #include "src/base/time_text.hpp"
 #include "src/core/claim_rule.hpp"
 #include "src/core/fault.hpp"
+#include "src/queue/dead_job_log.hpp"
 #include "src/queue/embedded/job_ids.hpp"
 #include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
@@ -321,7 +322,14 @@ std::optional<std::chrono::milliseconds> EmbeddedQueue::held_back_for(const Clai
 // on.
 void EmbeddedQueue::dead_letter_damaged(const ClaimedJob& job, const std::string& why) {
     try {
-        dead_letter(job, why);
+        if (dead_letter(job, why))
+            log_dead_job(
+                {.jid = job.raw.jid,
+                 .kind = job.kind,
+                 .queue = job.queue,
+                 .failures = job.failures,
+                 .detail = why}
+            );
     } catch (const StoreError&) {
         return;
     }
