@@ -12,6 +12,7 @@
 #include <stop_token>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 namespace pawl::http {
 
@@ -80,7 +81,15 @@ void AccessLog::write(const Entry& entry) {
         .add_number("bytes", static_cast<std::int64_t>(entry.bytes))
         .add_number("took_us", entry.took.count());
     if (entry.replayed) line.add_true("replayed");
-    if (!entry.over_quota.empty()) line.add("over_quota", entry.over_quota);
+    for (const auto& [name, value] :
+         {std::pair{"over_quota", entry.over_quota},
+          {"request_id", entry.request_id},
+          {"tenant", entry.tenant},
+          {"account", entry.account},
+          {"operation", entry.operation},
+          {"key_hash", entry.key_hash},
+          {"problem", entry.problem}})
+        if (!value.empty()) line.add(name, value);
     if (!impl_->file.append(line.text())) return;
     {
         const std::lock_guard lock{impl_->mutex};

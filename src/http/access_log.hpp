@@ -26,6 +26,12 @@ public:
         std::chrono::microseconds took{};
         bool replayed{};
         std::string_view over_quota{};  // 429: the limit, "in_flight" or "rate".
+        std::string_view request_id{};
+        std::string_view tenant{};
+        std::string_view account{};
+        std::string_view operation{};
+        std::string_view key_hash{};  // The first 16 digits.
+        std::string_view problem{};   // The type of an error: "in-progress".
     };
     void write(const Entry& entry);
     // Before any request; nullptr: none.

@@ -1,5 +1,6 @@
 #include "src/http/problem.hpp"
 
+#include "src/base/log.hpp"
 #include "src/base/text.hpp"
 #include "src/core/assert.hpp"
 #include "src/http/http_date.hpp"
@@ -149,6 +150,36 @@ Reply refusal(int status, std::string_view detail) {
     Problem problem{.type = kind->type, .detail = std::string{detail}};
     if (status == 503) problem.retry_after = std::chrono::seconds{1};
     return problem_reply(problem);
+}
+
+std::string problem_type(const Reply& reply) {
+    const auto type = std::ranges::find(reply.headers, "Content-Type", &Header::name);
+    if (type == reply.headers.end() || !type->value.starts_with("application/problem+json"))
+        return {};
+    constexpr std::string_view member = R"("type":")";
+    constexpr std::string_view ours = "/errors/";
+    constexpr std::size_t length_max = 100;
+    const auto at = reply.body.find(member);
+    if (at == reply.body.npos) return {};
+    auto found = std::string_view{reply.body}.substr(at + member.size());
+    found = found.substr(0, found.find('"'));
+    if (found.starts_with(ours)) found.remove_prefix(ours.size());
+    return std::string{found.substr(0, length_max)};
+}
+
+Reply internal_error(const std::exception* thrown) {
+    log::limited_error(
+        "request_failed",
+        {{"detail",
+          thrown != nullptr ? thrown->what() : "an exception that is not a std::exception"}}
+    );
+    return reply_to(engine::Rejection{.reason = engine::Reason::internal}, 422);
+}
+
+Reply unauthorized(const std::string& realm) {
+    auto reply = problem_reply({.type = "unauthorized"});
+    reply.headers.push_back({"WWW-Authenticate", "Bearer realm=\"" + realm + "\""});
+    return reply;
 }
 
 }  // namespace pawl::http

@@ -5,6 +5,7 @@
 #include "src/http/listener.hpp"
 
 #include <chrono>
+#include <exception>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,5 +44,14 @@ std::string_view limit_name(core::OverQuota::Limit limit);  // For logs.
 // Errors of the listener: 400, 408, 413, 414, 431, 501, 503, 505, and of the routes: 404, 405, 412
 // and 415.
 Reply refusal(int status, std::string_view detail);
+
+// "in-progress" of a problem, the service's own or the application's; empty: it is none.
+std::string problem_type(const Reply& reply);
+
+Reply unauthorized(const std::string& realm);
+
+// Logs request_failed: the application's code threw (authenticate, a request's problem(), encoding
+// it) before any work was done. nullptr: what is not a std::exception.
+Reply internal_error(const std::exception* thrown);
 
 }  // namespace pawl::http

@@ -324,8 +324,8 @@ TEST_F(QuotaServerTest, the_access_log_says_which_limit_it_was) {
     server_.reset();  // Writes out the log.
 
     EXPECT_NE(log().find(R"("status":429,)"), std::string::npos);
-    EXPECT_NE(log().find(R"("over_quota":"rate"})"), std::string::npos) << log();
-    EXPECT_NE(log().find(R"("over_quota":"in_flight"})"), std::string::npos) << log();
+    EXPECT_NE(log().find(R"("over_quota":"rate",)"), std::string::npos) << log();
+    EXPECT_NE(log().find(R"("over_quota":"in_flight",)"), std::string::npos) << log();
 }
 
 }  // namespace

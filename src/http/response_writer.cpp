@@ -2,7 +2,10 @@
 
 #include "src/base/letter_case.hpp"
 #include "src/base/log.hpp"
+#include "src/engine/attention_log.hpp"
+#include "src/http/problem.hpp"
 #include "src/http/reply_check.hpp"
+#include "src/http/request_id.hpp"
 
 #include <algorithm>
 #include <array>
@@ -71,9 +74,9 @@ Reply shown(const BrowserOptions& browser, const Shown& what, Reply reply) {
 }
 
 ResponseWriter::ResponseWriter(Parts parts, Responder respond, const RequestHead& head)
-    : parts_{std::move(parts)}, respond_{std::move(respond)} {
+    : parts_{std::move(parts)}, respond_{std::move(respond)}, request_id_{request_id_of(head)} {
     if (parts_.browser.present && asks_for_page(head))
-        browsing_ = std::make_unique<Browsing>(Browsing{head, {}, {}, {}});
+        browsing_ = std::make_unique<Browsing>(Browsing{head, {}, {}});
     if (!parts_.access.on()) return;
     client_ = head.client_address;
     method_ = head.method;
@@ -81,7 +84,7 @@ ResponseWriter::ResponseWriter(Parts parts, Responder respond, const RequestHead
 }
 
 void ResponseWriter::set_principal(const Principal& principal) {
-    if (browsing_) browsing_->principal = principal;
+    if (browsing_ || logs()) principal_ = principal;
 }
 
 void ResponseWriter::set_form(std::vector<FormField> form) {
@@ -96,12 +99,13 @@ void ResponseWriter::operator()(Reply reply) {
     if (used_.exchange(true)) return;  // It was answered, and then its handler threw.
     place_.leave();  // Before the answer: its client may send the next request at once.
     const bool replayed = has_header(reply.headers, "Idempotent-Replayed");
+    const auto problem = logs() ? problem_type(reply) : std::string{};
     if (browsing_) {
         const auto answer = std::move(reply);
         reply = shown(
             parts_.browser,
             {.head = browsing_->head,
-             .principal = browsing_->principal ? &*browsing_->principal : nullptr,
+             .principal = principal_ ? &*principal_ : nullptr,
              .route = route_,
              .key = browsing_->key,
              .form = browsing_->form,
@@ -112,7 +116,8 @@ void ResponseWriter::operator()(Reply reply) {
         );
     }
     reply = sendable(std::move(reply), route_);
-    if (parts_.access.on())
+    reply.headers.push_back({"X-Request-Id", request_id_});
+    if (logs())
         parts_.access.write(
             {.client = client_,
              .method = method_,
@@ -123,7 +128,13 @@ void ResponseWriter::operator()(Reply reply) {
                  parts_.clock.steady() - began_
              ),
              .replayed = replayed,
-             .over_quota = over_quota_}
+             .over_quota = over_quota_,
+             .request_id = request_id_,
+             .tenant = principal_ ? std::string_view{principal_->tenant} : "",
+             .account = principal_ ? std::string_view{principal_->account} : "",
+             .operation = operation_,
+             .key_hash = engine::logged_hash(key_hash_),
+             .problem = problem}
         );
     respond_(std::move(reply));
 }

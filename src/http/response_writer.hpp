@@ -39,9 +39,12 @@ public:
     void set_route(std::string_view route) { route_ = route; }  // Routes outlive requests.
     void set_place(Quotas::Place place) { place_ = std::move(place); }
     void set_over_quota(std::string_view limit) { over_quota_ = limit; }
+    void set_operation(std::string_view name) { operation_ = name; }  // It outlives requests.
+    bool logs() const { return parts_.access.on(); }
+    void set_key_hash(std::string hash) { key_hash_ = std::move(hash); }
+    void set_principal(const Principal& principal);
     // For the page, if one is rendered.
     bool shows() const { return browsing_ != nullptr; }
-    void set_principal(const Principal& principal);
     void set_form(std::vector<FormField> form);
     void set_key(std::string_view key);
 
@@ -50,7 +53,6 @@ public:
 private:
     struct Browsing {
         RequestHead head;
-        std::optional<Principal> principal;
         std::vector<FormField> form;
         std::string key;
     };
@@ -60,6 +62,10 @@ private:
     std::string client_;
     std::string method_;
     std::string_view route_;
+    std::string_view operation_;
+    std::string key_hash_;
+    std::string request_id_;
+    std::optional<Principal> principal_;
     Quotas::Place place_;
     std::string_view over_quota_;
     std::unique_ptr<Browsing> browsing_;

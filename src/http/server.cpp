@@ -21,6 +21,7 @@
 #include "src/http/problem.hpp"
 #include "src/http/quotas.hpp"
 #include "src/http/reply_check.hpp"
+#include "src/http/request_id.hpp"
 #include "src/http/response_writer.hpp"
 #include "src/http/routes.hpp"
 #include "src/json/fingerprint.hpp"
@@ -44,6 +45,7 @@ struct Target {
     std::optional<HttpServer::ErasedQuery> query{};
     std::function<void(const Request&, const Writer&)> open{};  // Without credentials.
     std::optional<std::size_t> open_max{};  // Bytes of its body; nullopt: public_body_max.
+    std::string_view name() const { return query ? query->name : operation->name; }
 };
 
 // What is known of a request after its body has come.
@@ -55,25 +57,8 @@ struct ParsedRequest {
     std::string canonical_json{};  // Of the body.
 };
 
-// The application's code threw (authenticate, a request's problem(), encoding it) before any work
-// was done.
-Reply internal_error(const std::exception* thrown) {
-    log::limited_error(
-        "request_failed",
-        {{"detail",
-          thrown != nullptr ? thrown->what() : "an exception that is not a std::exception"}}
-    );
-    return http::reply_to(engine::Rejection{.reason = engine::Reason::internal}, 422);
-}
-
 bool is_livez(const RequestHead& head) {
     return head.path == "/livez" && (head.method == "GET" || head.method == "HEAD");
-}
-
-Reply unauthorized(const std::string& realm) {
-    auto reply = http::problem_reply({.type = "unauthorized"});
-    reply.headers.push_back({"WWW-Authenticate", "Bearer realm=\"" + realm + "\""});
-    return reply;
 }
 
 std::string_view path_as_sent(const RequestHead& head) {
@@ -140,12 +125,13 @@ http::Listener::Decision HttpServer::Impl::on_head(const RequestHead& head) {
     try {
         decision = decide(head);
     } catch (const std::exception& thrown) {
-        decision = internal_error(&thrown);
+        decision = http::internal_error(&thrown);
     } catch (...) {
-        decision = internal_error(nullptr);
+        decision = http::internal_error(nullptr);
     }
     auto* refused = std::get_if<Reply>(&decision);
     if (refused == nullptr) return decision;
+    const auto problem = access.on() ? http::problem_type(*refused) : std::string{};
     if (options.browser.present && http::asks_for_page(head))
         *refused = http::shown(
             options.browser,
@@ -156,12 +142,16 @@ http::Listener::Decision HttpServer::Impl::on_head(const RequestHead& head) {
             *refused
         );
     *refused = http::sendable(std::move(*refused), {});
+    const auto id = http::request_id_of(head);
+    refused->headers.push_back({"X-Request-Id", id});
     access.write(
         {.client = head.client_address,
          .method = head.method,
          .route = "",
          .status = refused->status,
-         .bytes = refused->body.size()}
+         .bytes = refused->body.size(),
+         .request_id = id,
+         .problem = problem}
     );
     return decision;
 }
@@ -187,7 +177,7 @@ http::Listener::Decision HttpServer::Impl::decide(const RequestHead& head) {
             }
         );
     auto principal = principal_of(head);
-    if (!principal) return unauthorized(options.realm);
+    if (!principal) return http::unauthorized(options.realm);
     if (match != nullptr)
         return accepted(
             options.limits.body_max,
@@ -196,6 +186,7 @@ http::Listener::Decision HttpServer::Impl::decide(const RequestHead& head) {
              match = std::move(*match)](Request request, const Writer& out) mutable {
                 out->set_principal(principal);
                 out->set_route(*match.pattern);
+                out->set_operation(match.target->name());
                 if (!admit(principal, out)) return;
                 serve({std::move(request), std::move(principal), std::move(match), {}, {}}, out);
             }
@@ -221,9 +212,9 @@ http::Listener::Accepted HttpServer::Impl::accepted(std::size_t body_max, Serve 
             try {
                 serve(std::move(request), out);
             } catch (const std::exception& thrown) {
-                (*out)(internal_error(&thrown));
+                (*out)(http::internal_error(&thrown));
             } catch (...) {
-                (*out)(internal_error(nullptr));
+                (*out)(http::internal_error(nullptr));
             }
         },
         body_max};
@@ -387,6 +378,10 @@ void HttpServer::Impl::serve_operation(
     ParsedRequest parsed, std::string key, detail::ErasedValue request, const Writer& out
 ) {
     const auto& operation = *parsed.match.target->operation;
+    if (out->logs() && operation.settings.key != KeyRule::none)
+        out->set_key_hash(
+            engine::key_hash(engine::key_identity(operation.settings.scope, parsed.principal, key))
+        );
     auto on_answer = [out, status = options.key_reused_status](engine::Answer answer) {
         PAWL_FAULT("http.response.before");
         (*out)(http::reply_to(std::move(answer), status));

@@ -1,6 +1,7 @@
 #include <pawl/http.hpp>
 #include <pawl/json.hpp>
 
+#include "src/engine/key_row.hpp"
 #include "src/http/testing/answer.hpp"
 #include "src/http/testing/raw_socket.hpp"
 
@@ -442,6 +443,15 @@ TEST_F(HttpServerTest, an_exception_outside_of_phases_is_a_500_and_the_server_su
     EXPECT_EQ(make_note("k1", R"({"text":"hello"})").status(), 201);
 }
 
+TEST_F(HttpServerTest, an_answer_has_the_id_of_its_request) {
+    const auto id_of = [this](const Ask& what) { return ask(what).header("X-Request-Id"); };
+    const std::vector<Header> given{{"X-Request-Id", "req-7"}};
+
+    EXPECT_EQ(id_of({.method = "GET", .target = "/notes/7", .headers = given}), "req-7");
+    EXPECT_EQ(id_of({.target = "/notes", .headers = given, .token = ""}), "req-7");
+    EXPECT_NE(id_of({.method = "GET", .target = "/notes/7"}), "");
+}
+
 TEST_F(HttpServerTest, each_request_is_authenticated_once) {
     make_note("k", R"({"text":"a"})");
     EXPECT_EQ(authenticated_, 1);
@@ -459,7 +469,8 @@ TEST_F(HttpServerTest, livez_needs_no_credentials) {
 }
 
 TEST_F(HttpServerTest, the_access_log_has_a_line_per_request_with_the_route_and_no_secret) {
-    make_note("secret-key", R"({"text":"secret"})", "secret-token");
+    make_note("secret-key", R"({"text":"secret"})");
+    make_note("secret-key", R"({"text":"another secret"})");
     ask({.method = "GET", .target = "/notes/7?style=secret"});
     ask({.target = "/secret", .token = ""});
     server_->stop(std::chrono::seconds{5});
@@ -468,14 +479,23 @@ TEST_F(HttpServerTest, the_access_log_has_a_line_per_request_with_the_route_and_
     std::ifstream file{log_};
     std::vector<std::string> lines;
     for (std::string line; std::getline(file, line);) lines.push_back(line);
-    ASSERT_EQ(lines.size(), 3U);
+    ASSERT_EQ(lines.size(), 4U);
+    const auto hash =
+        engine::key_hash({.tenant = "", .account = "jane", .key = "secret-key"}).substr(0, 16);
+    EXPECT_NE(
+        lines[0].find(R"("account":"jane","operation":"make_note","key_hash":")" + hash + R"("})"),
+        std::string::npos
+    ) << lines[0];
+    EXPECT_NE(lines[1].find(hash + R"(","problem":"key-reused"})"), std::string::npos) << lines[1];
+    EXPECT_NE(lines[3].find(R"("problem":"unauthorized"})"), std::string::npos) << lines[3];
+    for (const auto& line : lines) EXPECT_NE(line.find(R"("request_id":")"), std::string::npos);
     EXPECT_NE(
         lines[0].find(R"("client":"127.0.0.1","method":"POST","route":"/notes","status":201)"),
         std::string::npos
     );
-    EXPECT_NE(lines[1].find(R"("route":"/notes/{number}","status":200)"), std::string::npos);
-    EXPECT_NE(lines[2].find(R"("route":"","status":401)"), std::string::npos);
-    EXPECT_EQ(lines[2].find(R"("bytes":0)"), std::string::npos);
+    EXPECT_NE(lines[2].find(R"("route":"/notes/{number}","status":200)"), std::string::npos);
+    EXPECT_NE(lines[3].find(R"("route":"","status":401)"), std::string::npos);
+    EXPECT_EQ(lines[3].find(R"("bytes":0)"), std::string::npos);
     for (const auto& line : lines) EXPECT_EQ(line.find("secret"), std::string::npos) << line;
 }
 

@@ -169,6 +169,9 @@ def in_no_log(settings):
         with open(f'{world.folder}/access', encoding='utf-8') as file:
             told = {'the log': world.log(), 'the access log': file.read(), 'errors that clients got': '\n'.join(canaries.errors)}
         check(all(len(text) > 500 for text in told.values()), f'the logs are not empty: { {k: len(v) for k, v in told.items()} }')
+        # The logs name accounts, which are addresses here, in a field of their own alone.
+        for place in ('the log', 'the access log'):
+            told[place] = re.sub(r'"account":"[^"]*"', '"account":""', told[place])
         # The error names the wrong field.
         told['errors that clients got'] = told['errors that clients got'].replace(c.field, '')
         wrong = []

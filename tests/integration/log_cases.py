@@ -168,6 +168,28 @@ def start_and_stop(settings):
         check_equal((line['keys_left'], line['jobs_left'], line['in_doubt']), (0, 0, 0), 'what is left')
 
 
+def access_lines(settings):
+    """From a customer's complaint to the request: by its id, its account, or the hash of its key."""
+    with World(settings.bin, [*QUICK], judged=False) as world:
+        log = os.path.join(world.folder, 'access.log')
+        world.start_server('--access-log', log)
+        phone = world.phone('test_jane')
+        answer = phone.book('my-secret-key')
+        check_equal(answer.status, 201, 'the ride')
+        check_equal(phone.get('/nowhere').status, 404, 'an unknown path')
+        check_equal(world.stop_server(), 0, 'the exit code')
+        lines = lines_of(log)
+        (ride,) = [line for line in lines if line.get('operation') == 'book_ride']
+        check_equal(ride['request_id'], answer.headers['x-request-id'], 'the id of the request, which the client has, too')
+        ((hash_,),) = world.rows('SELECT hash FROM pawl_key_registry')
+        check_equal((ride['account'], ride['key_hash'], ride['status']), ('jane@example.com', hash_[:16], 201), 'whose, and which key')
+        check(isinstance(ride['took_us'], int) and isinstance(ride['bytes'], int), f'numbers: {ride}')
+        (lost,) = [line for line in lines if line['status'] == 404]
+        check_equal(lost['problem'], 'not-found', 'the type of the problem')
+        with open(log, encoding='utf-8') as file:
+            check('my-secret-key' not in file.read(), 'the access log has a key')
+
+
 def blocks_hang_up(pid):
     with open(f'/proc/{pid}/status', encoding='ascii') as file:
         blocked = next(line for line in file if line.startswith('SigBlk:'))
@@ -179,5 +201,5 @@ def cases(settings):
              'a missing folder is reported': what_cannot_be_reopened, 'SIGHUP never ends a server': never_ends_the_server,
              'a key for a person is an error': a_key_for_a_person, 'a dead job is an error': a_dead_job,
              'a provider is down once and up once': a_provider_that_goes_and_comes_back,
-             'what started and what is left': start_and_stop}
+             'from a complaint to the request': access_lines, 'what started and what is left': start_and_stop}
     return [('logs: ' + name, lambda run=run: run(settings)) for name, run in found.items()]
