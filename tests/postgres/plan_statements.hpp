@@ -1,6 +1,7 @@
 #pragma once
 
 #include "rides/statements.hpp"
+#include "store/doctor.hpp"
 #include "store/postgres/session.hpp"
 #include "store/statements.hpp"
 #include "tests/postgres/plan_case.hpp"
@@ -202,6 +203,22 @@ inline std::vector<Case> cases_of_servers() {
     };
 }
 
+inline std::vector<Case> cases_of_doctor() {
+    return {
+        {&sql::doctor::durability, {}},
+        {&sql::doctor::find_role, {}},
+        {&sql::doctor::list_beats, {}, {"pawl_servers"}, by_people, 0},
+        {&sql::doctor::list_dead_rows, {"10000"}},
+        {&sql::doctor::list_missing_rights, {}},
+        {&sql::doctor::list_old_snapshots, {"60"}},
+        {&sql::doctor::newest_times, {}},
+        {&sql::doctor::page_attention_keys, {"500000", "10"}},
+        {&sql::doctor::page_jobs, {"77", "10"}},
+        {&sql::doctor::page_open_keys, {"500000", "10"}},
+        {&sql::doctor::page_staged_jobs, {"0", "10"}},
+    };
+}
+
 inline std::vector<Case> cases_of_kafka() {
     const auto* jobs = R"(["rides/77","rides/78","rides/79"])";
     const auto* dead = "pawl.mails__rides__dlq";
@@ -371,6 +388,7 @@ inline std::vector<Case> all_cases() {
           cases_of_queue_limits(),
           cases_of_schedules(),
           cases_of_servers(),
+          cases_of_doctor(),
           cases_of_inquiries(),
           cases_of_kafka(),
           cases_of_locks(),

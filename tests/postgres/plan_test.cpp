@@ -178,6 +178,7 @@ std::vector<const Sql*> named_statements() {
     std::vector<const Sql*> all(sql::all.begin(), sql::all.end());
     all.insert(all.end(), rides::sql::all.begin(), rides::sql::all.end());
     all.insert(all.end(), sql::postgres::all.begin(), sql::postgres::all.end());
+    all.insert(all.end(), sql::doctor::all.begin(), sql::doctor::all.end());
     return all;
 }
 

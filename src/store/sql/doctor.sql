@@ -66,10 +66,12 @@ ORDER BY 1, 2 DESC
 LIMIT 20;
 
 -- name: newest_times
--- The newest times that servers have stored, each by an index or from the last row.
-SELECT 'pawl_idempotency_keys.created_at', max(created_at) FROM pawl_idempotency_keys
+-- The newest times that servers have stored, each by an index or from the last row. Not max(), for which PostgreSQL 15 reads the whole
+-- table if it was never analyzed.
+SELECT 'pawl_idempotency_keys.created_at',
+       (SELECT created_at FROM pawl_idempotency_keys ORDER BY created_at DESC, id DESC LIMIT 1)
 UNION ALL
-SELECT 'pawl_inbox.done_at', max(done_at) FROM pawl_inbox
+SELECT 'pawl_inbox.done_at', (SELECT done_at FROM pawl_inbox ORDER BY done_at DESC LIMIT 1)
 UNION ALL
 SELECT 'pawl_marks.at', max(at) FROM pawl_marks
 UNION ALL
@@ -77,10 +79,23 @@ SELECT 'pawl_audit_log.at', (SELECT at FROM pawl_audit_log ORDER BY id DESC LIMI
 UNION ALL
 SELECT 'pawl_jobs.created_at', (SELECT created_at FROM pawl_jobs ORDER BY id DESC LIMIT 1);
 
--- name: page_attention_keys   ($1 above this id, $2 limit)
+-- name: page_attention_keys [sqlite]   ($1 above this id, $2 limit)
 SELECT k.id, k.operation, k.recovery_point, k.recovery_data, k.params
 FROM pawl_attention AS a
 JOIN pawl_idempotency_keys AS k ON k.id = a.key_id
+WHERE a.key_id > $1
+ORDER BY a.key_id
+LIMIT $2;
+
+-- name: page_attention_keys [postgres]
+-- The lateral join looks each key up by its id. Otherwise PostgreSQL may read all keys.
+SELECT k.id, k.operation, k.recovery_point, k.recovery_data, k.params
+FROM pawl_attention AS a
+CROSS JOIN LATERAL (
+    SELECT id, operation, recovery_point, recovery_data, params
+    FROM pawl_idempotency_keys
+    WHERE id = a.key_id
+    LIMIT 1) AS k
 WHERE a.key_id > $1
 ORDER BY a.key_id
 LIMIT $2;
