@@ -27,7 +27,17 @@ std::vector<base::Warning> warnings_of_queue(
             }
         );
         queue.check();
-        if (queue.waiting) (void)queue.waiting(names);  // Kafka's check() connects to no broker.
+        // Kafka's check() connects to no broker; this does.
+        const auto missing =
+            queue.missing_topics ? queue.missing_topics(names) : std::vector<std::string>{};
+        const std::lock_guard lock{mutex};
+        for (const auto& topic : missing)
+            warnings.push_back(
+                {.event = "topic_missing",
+                 .code = "",
+                 .detail = "the topic " + topic +
+                           " is not there yet: the first worker of its queue asks for it"}
+            );
     }
     return warnings;
 }

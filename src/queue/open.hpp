@@ -49,6 +49,10 @@ struct OpenQueue {
     // for the embedded queue. Throws StoreError.
     std::function<std::vector<QueueDepth>(const std::set<std::string, std::less<>>& names)>
         waiting{};
+    // The main topics of these queues that Kafka's brokers do not have yet; empty for other queues.
+    // Throws StoreError.
+    std::function<std::vector<std::string>(const std::set<std::string, std::less<>>& names)>
+        missing_topics{};
 };
 
 // Store and clock outlive the queue. Does not connect. std::invalid_argument: a problem().

@@ -184,7 +184,12 @@ def kafka(settings):
         world.start_server()
         check_equal(world.phone().book('k').status, 201, 'a ride')
         world.settle()
-        check_equal(severe(findings(world)[1], 'queue'), [], 'a broker that answers')
+        found = findings(world)[1]['queue']
+        check(not severe({'queue': found}, 'queue') and 'is not there yet' not in str(found), f'a broker with all topics: {found}')
+        world.stop_server()
+        world.queue.go_away()
+        code, found = findings(world)
+        check_equal((code, [one['severity'] for one in found['queue'] if one['severity'] != 'note']), (3, ['error']), 'no broker')
 
 
 def not_durable(settings):

@@ -14,7 +14,7 @@ void check_queue(const Patient& patient, Findings& findings) {
     const auto before = findings.size();
     const auto warnings =
         ops::warnings_of_queue(options, patient.store(), patient.service.impl().queue_names);
-    // librdkafka's own lines have no code.
+    // librdkafka's own lines have no code, and neither have missing topics.
     for (const auto& warning : warnings)
         findings.add(
             warning.code.empty() ? Severity::note : Severity::warning,

@@ -72,6 +72,9 @@ OpenQueue open_kafka(
             for (auto& depth : kafka::waiting(options, name)) found.push_back(std::move(depth));
         return found;
     };
+    open.missing_topics = [options](const auto& names) {
+        return kafka::missing_topics(options, names);
+    };
     return open;
 }
 

@@ -7,6 +7,7 @@
 #include <librdkafka/rdkafka.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace pawl::queue::kafka {
 
@@ -71,6 +72,19 @@ std::vector<QueueDepth> waiting(const KafkaOptions& options, const std::string& 
         {.queue = queue,
          .ready = lag_of(client.get(), options, ready),
          .later = lag_of(client.get(), options, later)}};
+}
+
+std::vector<std::string> missing_topics(
+    const KafkaOptions& options, const std::set<std::string, std::less<>>& queues
+) {
+    const auto there = TopicReader{options}.topics();
+    std::vector<std::string> missing;
+    for (const auto& queue : queues) {
+        auto topic = main_topic(options, queue);
+        if (std::find(there.begin(), there.end(), topic) == there.end())
+            missing.push_back(std::move(topic));
+    }
+    return missing;
 }
 
 }  // namespace pawl::queue::kafka
