@@ -246,6 +246,16 @@ void add_serve(CLI::App& app, ServeOptions& options) {
     app.add_option("--access-log", options.access_log, "File of JSON lines; - is standard error");
     add_operator(app, options.operators);
     app.add_option(
+        "--alert-webhook",
+        options.alerts.webhook,
+        "URL that gets the events that need a person, as JSON"
+    );
+    app.add_option(
+        "--alert-command",
+        options.alerts.command,
+        "Command of /bin/sh that gets them as JSON on its standard input"
+    );
+    app.add_option(
         "--site",
         options.site,
         "URL for browsers, https://HOST: turns on the pages, with Secure cookies; on "

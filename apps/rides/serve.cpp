@@ -263,6 +263,7 @@ std::string openapi() {
 int serve(const ServeOptions& options) {
     if (auto why = options.problem()) throw std::invalid_argument{*why};
     pawl::block_end_signals();
+    const pawl::Alerts alerts{options.alerts};
     const auto riders = riders_of(options);
     Application application{options, pawl::Database::As::server};
     make_users(application.database(), riders);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pawl/alerts.hpp>
 #include <pawl/http.hpp>
 #include <pawl/operator_server.hpp>
 #include <pawl/service.hpp>
@@ -39,6 +40,7 @@ struct ServeOptions {
     Charging charging;
     std::string access_log;
     pawl::OperatorOptions operators;
+    pawl::AlertOptions alerts;
     int http_threads{0};  // 0: as many as there are cores, at most 4.
     // A file of lines "token email [support]"; on loopback, test riders without it.
     std::string tokens;

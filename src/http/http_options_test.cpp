@@ -148,5 +148,18 @@ TEST(HttpServer, a_route_to_an_operation_that_was_not_added_is_refused_by_name) 
     }
 }
 
+TEST(HttpOptions, are_refused_if_authenticate_is_not_set) {
+    EXPECT_EQ(
+        HttpOptions{}.problem(),
+        "authenticate is not set: set it, or set anonymous = true if all clients may share one "
+        "account"
+    );
+    EXPECT_EQ(HttpOptions{.anonymous = true}.problem(), std::nullopt);
+    EXPECT_EQ(
+        (HttpOptions{.anonymous = true, .key_reused_status = 418}.problem()),
+        "key_reused_status is 418: 422, 409 or 400"
+    );
+}
+
 }  // namespace
 }  // namespace pawl

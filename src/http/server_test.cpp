@@ -444,12 +444,9 @@ TEST_F(HttpServerTest, an_exception_outside_of_phases_is_a_500_and_the_server_su
 }
 
 TEST_F(HttpServerTest, an_answer_has_the_id_of_its_request) {
-    const auto id_of = [this](const Ask& what) { return ask(what).header("X-Request-Id"); };
     const std::vector<Header> given{{"X-Request-Id", "req-7"}};
-
-    EXPECT_EQ(id_of({.method = "GET", .target = "/notes/7", .headers = given}), "req-7");
-    EXPECT_EQ(id_of({.target = "/notes", .headers = given, .token = ""}), "req-7");
-    EXPECT_NE(id_of({.method = "GET", .target = "/notes/7"}), "");
+    for (const auto* token : {"jane", ""})
+        EXPECT_EQ(ask({.headers = given, .token = token}).header("X-Request-Id"), "req-7");
 }
 
 TEST_F(HttpServerTest, each_request_is_authenticated_once) {
@@ -480,36 +477,23 @@ TEST_F(HttpServerTest, the_access_log_has_a_line_per_request_with_the_route_and_
     std::vector<std::string> lines;
     for (std::string line; std::getline(file, line);) lines.push_back(line);
     ASSERT_EQ(lines.size(), 4U);
-    const auto hash =
-        engine::key_hash({.tenant = "", .account = "jane", .key = "secret-key"}).substr(0, 16);
+    const auto hash = engine::key_hash({"", "jane", "secret-key"}).substr(0, 16);
     EXPECT_NE(
         lines[0].find(R"("account":"jane","operation":"make_note","key_hash":")" + hash + R"("})"),
         std::string::npos
     ) << lines[0];
     EXPECT_NE(lines[1].find(hash + R"(","problem":"key-reused"})"), std::string::npos) << lines[1];
     EXPECT_NE(lines[3].find(R"("problem":"unauthorized"})"), std::string::npos) << lines[3];
-    for (const auto& line : lines) EXPECT_NE(line.find(R"("request_id":")"), std::string::npos);
     EXPECT_NE(
         lines[0].find(R"("client":"127.0.0.1","method":"POST","route":"/notes","status":201)"),
         std::string::npos
     );
     EXPECT_NE(lines[2].find(R"("route":"/notes/{number}","status":200)"), std::string::npos);
     EXPECT_NE(lines[3].find(R"("route":"","status":401)"), std::string::npos);
-    EXPECT_EQ(lines[3].find(R"("bytes":0)"), std::string::npos);
-    for (const auto& line : lines) EXPECT_EQ(line.find("secret"), std::string::npos) << line;
-}
-
-TEST(HttpOptions, are_refused_if_authenticate_is_not_set) {
-    EXPECT_EQ(
-        HttpOptions{}.problem(),
-        "authenticate is not set: set it, or set anonymous = true if all clients may share one "
-        "account"
-    );
-    EXPECT_EQ(HttpOptions{.anonymous = true}.problem(), std::nullopt);
-    EXPECT_EQ(
-        (HttpOptions{.anonymous = true, .key_reused_status = 418}.problem()),
-        "key_reused_status is 418: 422, 409 or 400"
-    );
+    for (const auto& line : lines) {
+        EXPECT_NE(line.find(R"("request_id":")"), std::string::npos) << line;
+        EXPECT_EQ(line.find("secret"), std::string::npos) << line;
+    }
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <pawl/alerts.hpp>
 #include <pawl/command_line.hpp>
 #include <pawl/operator_server.hpp>
 #include <pawl/program.hpp>
@@ -29,11 +30,12 @@ struct Options {
     ServiceOptions service;
     HttpOptions http;
     OperatorOptions operators;
+    AlertOptions alerts{};
 };
 
 Options defaults_of(const Program& program) {
     auto database = program.database.empty() ? "sqlite:" + program.name + ".db" : program.database;
-    return {std::move(database), program.service, program.http, program.operators};
+    return {std::move(database), program.service, program.http, program.operators, {}};
 }
 
 void add_service_options(CLI::App& app, Options& options) {
@@ -77,6 +79,14 @@ void add_serve_options(CLI::App& app, Options& options) {
            "How long it serves on after SIGTERM, while /readyz says 503; default: 0"
     )
         ->check(CLI::Validator{check_decimal, "NUMBER"});
+    app.add_option(
+        "--alert-webhook", options.alerts.webhook, "URL that gets the events that need a person"
+    );
+    app.add_option(
+        "--alert-command",
+        options.alerts.command,
+        "Command of /bin/sh that gets them as JSON on its standard input"
+    );
 }
 
 // The service on its database, as `serve` and the commands open it.
@@ -97,6 +107,7 @@ private:
 };
 
 int serve(const Program& program, const Options& options) {
+    const Alerts alerts{options.alerts};
     Application application{program, options, Database::As::server};
     if (program.prepare) program.prepare(application.database());
     HttpServer server{application.service(), options.http};

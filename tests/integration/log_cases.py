@@ -1,4 +1,6 @@
 """Log files that are renamed while the server writes them, as logrotate does (issue 16, number 11)."""
+import contextlib
+import http.server
 import json
 import os
 import signal
@@ -6,7 +8,8 @@ import stat
 import threading
 import time
 
-from kill_cases import QUICK
+from kill_cases import QUICK, SLOW
+from ports import free_port
 from world import WAIT_S, World, check, check_equal, wait_until
 
 
@@ -190,6 +193,60 @@ def access_lines(settings):
             check('my-secret-key' not in file.read(), 'the access log has a key')
 
 
+class Pager(http.server.ThreadingHTTPServer):
+    """Keeps the alerts that are posted to it. The first try is refused: the sender tries again."""
+
+    def __init__(self):
+        self.posts, self.alerts = 0, []
+        pager = self
+
+        class Receive(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers['Content-Length']))
+                pager.posts += 1
+                if pager.posts > 1:
+                    pager.alerts.append(json.loads(body))
+                self.send_response(204 if pager.posts > 1 else 500)
+                self.end_headers()
+
+            def log_message(self, format, *arguments):
+                pass
+        super().__init__(('127.0.0.1', 0), Receive)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.shutdown()
+        self.server_close()
+
+
+def alerts(settings):
+    """A dead job is posted to the webhook and given to the command; the next alert counts the others."""
+    with World(settings.bin, QUICK) as world, contextlib.closing(Pager()) as pager:
+        file = os.path.join(world.folder, 'alerts')
+        world.start_server('--alert-webhook', f'http://127.0.0.1:{pager.server_port}/page', '--alert-command', f'cat >> {file}')
+        for key in ('k1', 'k2', 'k3', 'k4'):
+            check_equal(world.phone('test_refused').book(key).status, 201, 'the ride')
+        wait_until('the dead jobs', lambda: world.count('pawl_dead_jobs') == 4)
+        (first,) = wait_until('the first alert', lambda: pager.alerts)[:1]
+        check_equal((first['event'], first['kind'], first['failures']), ('job_dead', 'send_receipt', 1), 'what it says')
+        wait_until('all to be told of', lambda: sum(1 + one.get('more', 0) for one in pager.alerts) == 4, 30 * SLOW)
+        check(len(pager.alerts) <= 3, f'alerts: {pager.alerts}')
+        wait_until('the command', lambda: os.path.exists(file) and len(lines_of(file)) == len(pager.alerts))
+        check_equal(lines_of(file), pager.alerts, 'what the command got')
+        check_equal(world.stop_server(), 0, 'the exit code')
+
+
+def alerts_that_are_not_delivered(settings):
+    """A pager that is away holds up no request, and makes one line in the log."""
+    with World(settings.bin, QUICK) as world:
+        world.start_server('--alert-webhook', f'http://127.0.0.1:{free_port()}/', '--alert-command', 'sleep 60')
+        for key in ('k1', 'k2'):
+            check_equal(world.phone('test_refused').book(key).status, 201, 'the ride')
+        world.settle()
+        wait_until('the line', lambda: '"event":"alert_not_sent"' in world.log())
+        check_equal(world.stop_server(), 0, 'the exit code')
+
+
 def blocks_hang_up(pid):
     with open(f'/proc/{pid}/status', encoding='ascii') as file:
         blocked = next(line for line in file if line.startswith('SigBlk:'))
@@ -201,5 +258,6 @@ def cases(settings):
              'a missing folder is reported': what_cannot_be_reopened, 'SIGHUP never ends a server': never_ends_the_server,
              'a key for a person is an error': a_key_for_a_person, 'a dead job is an error': a_dead_job,
              'a provider is down once and up once': a_provider_that_goes_and_comes_back,
+             'alerts reach the webhook and the command': alerts, 'a pager that is away': alerts_that_are_not_delivered,
              'from a complaint to the request': access_lines, 'what started and what is left': start_and_stop}
     return [('logs: ' + name, lambda run=run: run(settings)) for name, run in found.items()]
