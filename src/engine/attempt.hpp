@@ -142,6 +142,10 @@ private:
     void write_timeline(store::Session& session) {
         timeline_.write(session, facts_.id, facts_.number);
     }
+    void note_and_write(store::Session& session, std::string_view what, TimelineEvent event) {
+        note(what, std::move(event));
+        write_timeline(session);
+    }
     std::string actor() const;
     std::int64_t took_us(std::chrono::steady_clock::time_point since) const;
 
@@ -268,8 +272,8 @@ private:
     std::string_view reason_;         // For the attention list.
     std::string error_;               // For operators.
     Timeline timeline_;
-    bool staged_{false};              // The current transaction stages jobs.
-    bool listed_{false};              // It puts the key on the attention list.
+    bool staged_{false};  // The current transaction stages jobs.
+    bool listed_{false};  // It puts the key on the attention list.
 };
 
 }  // namespace pawl::engine

@@ -213,8 +213,7 @@ Attempt::Next Attempt::unlock(const Sql& statement) {
     PAWL_FAULT("engine.release_key.before");
     return write(
         [&statement](Attempt& self, store::Session& session) {
-            self.note("released", {.detail = self.error_});
-            self.write_timeline(session);
+            self.note_and_write(session, "released", {.detail = self.error_});
             self.fence(session, statement, base::sanitized_error(self.error_), session.now());
             self.note_inquiry(session);
         },

@@ -276,8 +276,9 @@ Attempt::Outcome Attempt::run_begin_anew(store::Session& session) {
         base::sanitized_error(not_made_->detail),
         now
     );
-    note("call-anew", {.result = std::string{not_made_->proof}, .detail = not_made_->detail});
-    write_timeline(session);
+    note_and_write(
+        session, "call-anew", {.result = std::string{not_made_->proof}, .detail = not_made_->detail}
+    );
     return facts_.at;
 }
 

@@ -97,8 +97,7 @@ void Attempt::insert_row(store::Session& session, Outcome& reached, const std::s
     if (auto* settled = std::get_if<StoredResponse>(&reached)) {
         const auto& response = settled->response;
         settled->expires_at = expiry(now);
-        note("answered", {.point = "finished", .status = response.status});
-        write_timeline(session);
+        note_and_write(session, "answered", {.point = "finished", .status = response.status});
         send_fields<sql::insert_key_finished>(
             session,
             FinishedKey{
@@ -128,12 +127,8 @@ void Attempt::insert_row(store::Session& session, Outcome& reached, const std::s
     const auto& form = operation_->steps[at.step];
     const bool failed = !error.empty();
     facts_.mark.reset();
-    if (failed) {
-        note("released", {.point = at.stored, .detail = error});
-        write_timeline(session);
-    } else {
-        mark_call(now, at);
-    }
+    if (!failed) mark_call(now, at);
+    if (failed) note_and_write(session, "released", {.point = at.stored, .detail = error});
     send_fields<sql::insert_key>(
         session,
         OpenKey{
@@ -260,8 +255,7 @@ void Attempt::to_attention(store::Session& session) {
     const auto now = session.now();
     const auto text = base::sanitized_error(error_);
     const auto& f = facts_;
-    note("attention", {.result = std::string{reason_}, .detail = error_});
-    write_timeline(session);
+    note_and_write(session, "attention", {.result = std::string{reason_}, .detail = error_});
     fence(session, sql::to_attention, text, now);
     send_statement(session, sql::insert_attention, f.id, f.number, f.at.stored, reason_, text, now);
     listed_ = true;

@@ -44,11 +44,12 @@ void Timeline::add(TimelineEvent event) {
 }
 
 void Timeline::write(store::Session& session, std::int64_t key_id, int attempt) {
-    if (events_.empty()) return;
+    if (events_.size() == written_) return;
     if (dropped_ > 0)
         events_.back().detail = std::to_string(dropped_) + " events after this one were dropped";
     // A new number in each run: a commit without an answer may have written the one before.
-    write_events(session, key_id, attempt, part_++, events_);
+    const auto first = events_.begin() + static_cast<std::ptrdiff_t>(written_);
+    write_events(session, key_id, attempt, part_++, {first, events_.end()});
     if (attempt > first_attempts + last_attempts)
         detail::send_statement(
             session,
@@ -57,18 +58,18 @@ void Timeline::write(store::Session& session, std::int64_t key_id, int attempt) 
             first_attempts + 1,
             attempt - last_attempts
         );
-    written_ = true;
+    written_ = events_.size();
 }
 
 void Timeline::end(bool committed) {
-    if (committed && written_) {
-        events_.clear();
-        dropped_ = 0;
-    } else if (!committed) {
+    if (committed) {
+        events_.erase(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(written_));
+        if (written_ > 0) dropped_ = 0;
+    } else {
         events_.resize(kept_);
     }
     kept_ = events_.size();
-    written_ = false;
+    written_ = 0;
 }
 
 }  // namespace pawl::engine

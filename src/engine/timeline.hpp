@@ -56,9 +56,9 @@ public:
     // Before a transaction runs, perhaps for the second time.
     void begin() {
         events_.resize(kept_);
-        written_ = false;
+        written_ = 0;
     }
-    // In the transaction: all events so far.
+    // In the transaction: all events so far that it has not written.
     void write(store::Session& session, std::int64_t key_id, int attempt);
     // After it. `committed`: certainly.
     void end(bool committed);
@@ -69,7 +69,7 @@ private:
     std::size_t kept_{};  // Those that no rollback takes back.
     std::size_t dropped_{};
     int part_{};
-    bool written_{};
+    std::size_t written_{};  // By the transaction that runs.
 };
 
 }  // namespace pawl::engine

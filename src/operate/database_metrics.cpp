@@ -218,9 +218,8 @@ void DatabaseMetrics::run(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         const auto began = clock.steady();
         ops::run_round("database_metrics", [this] { run_once(); });
-        const auto took =
-            std::chrono::ceil<std::chrono::milliseconds>(clock.steady() - began) * (share - 1);
-        none.wait(stop, std::max<std::chrono::milliseconds>(every, took));
+        const auto took = std::chrono::ceil<std::chrono::milliseconds>(clock.steady() - began);
+        none.wait(stop, std::clamp<std::chrono::milliseconds>(took * (share - 1), every, longest));
     }
 }
 

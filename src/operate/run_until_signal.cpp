@@ -5,7 +5,6 @@
 #include "src/base/log.hpp"
 
 #include <optional>
-#include <string>
 
 namespace pawl {
 
@@ -13,7 +12,7 @@ int run_until_signal(Service& service, HttpServer& server, const OperatorOptions
     if (options.listen.empty()) return run_until_signal(service, server);
     OperatorServer operators{service, options};
     operators.start();
-    log::info("operator_listening", {{"port", std::to_string(operators.port())}});
+    log::info("operator_listening", {{"port", operators.port()}});
     return http::run_until_signal(
         service,
         server,

@@ -27,16 +27,16 @@ void show_store(store::Store& store, Gauges& to) {
     to.add(double(stats.commits));
 }
 
-void show_rounds(Gauges& to) {
+void show_rounds(TimePoint started_at, Gauges& to) {
     const auto counts = ops::round_counts();
     to.begin("pawl_rounds_total", "Rounds of the services", prometheus::MetricType::Counter);
     for (const auto& one : counts) {
         to.add(double(one.done), {{"service", one.service}, {"result", "done"}});
         to.add(double(one.failed), {{"service", one.service}, {"result", "failed"}});
     }
-    to.begin("pawl_last_round_timestamp_seconds", "The last round that did not fail");
+    to.begin("pawl_last_round_timestamp_seconds", "The last round that did not fail, or the start");
     for (const auto& one : counts)
-        if (one.last_done) to.add(seconds(*one.last_done), {{"service", one.service}});
+        to.add(seconds(one.last_done.value_or(started_at)), {{"service", one.service}});
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ std::vector<prometheus::MetricFamily> server_metrics(Service& service, const Ser
         to.set("pawl_disk_size_bytes", "Its size", double(facts.disk->size));
     }
     show_store(engine.store(), to);
-    show_rounds(to);
+    show_rounds(facts.started_at, to);
     return to.take();
 }
 

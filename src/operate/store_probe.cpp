@@ -48,7 +48,7 @@ struct StoreProbe::State {
         const auto lasted = std::chrono::duration_cast<std::chrono::milliseconds>(
             clock.steady() - *std::exchange(down_since, std::nullopt)
         );
-        log::info("store_up", {{"down_ms", std::to_string(lasted.count())}});
+        log::info("store_up", {{"down_ms", lasted.count()}});
     }
     void written(const std::exception_ptr& failed) {
         const std::lock_guard lock{mutex};

@@ -84,6 +84,27 @@ TEST_P(KeyEventsTest, a_commit_without_an_answer_does_not_fail_the_next_one) {
     EXPECT_EQ(rows(id).size(), 2);
 }
 
+TEST_P(KeyEventsTest, a_transaction_that_writes_twice_writes_each_event_once) {
+    const auto id = open_key("hash");
+    Timeline timeline;
+    timeline.begin();
+    write_now(*store, [&](Session& session) {
+        timeline.add(event("taken-over"));
+        timeline.write(session, id, 1);
+        timeline.write(session, id, 1);
+        timeline.add(event("attention"));
+        timeline.write(session, id, 1);
+    });
+    timeline.end(true);
+    timeline.add(event("settled"));
+    write(timeline, id, 2);
+
+    const auto found = rows(id);
+    ASSERT_EQ(found.size(), 3);
+    EXPECT_EQ(found[1].events.find("taken-over"), std::string::npos);
+    EXPECT_EQ(found[2].events.find("attention"), std::string::npos);
+}
+
 TEST_P(KeyEventsTest, a_row_that_an_older_server_left_is_replaced) {
     const auto id = open_key("hash");
     run(sql::insert_key_events, id, 1, 0, R"({"events":[]})");

@@ -24,10 +24,10 @@ LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 class Operated:
     """A world whose server has an operator's listener."""
 
-    def __init__(self, settings, *options, **world):
+    def __init__(self, settings, *options, base=QUICK, **world):
         self.port, self.options = free_port(), options
         self.stack = contextlib.ExitStack()
-        self.world = self.stack.enter_context(World(settings.bin, [*QUICK], **world))
+        self.world = self.stack.enter_context(World(settings.bin, base, **world))
 
     def __enter__(self):
         return self
