@@ -61,9 +61,9 @@ int http::run_until_signal(Service& service, HttpServer& server, const RunHooks&
     std::signal(SIGPIPE, SIG_IGN);
     block_end_signals();
     service.start();
+    ops::log_started(service, server.options().listen, server.port());  // Before its first answer.
     server.start();
     if (hooks.on_started) hooks.on_started();
-    ops::log_started(service, server.options().listen, server.port());
     const int signal = wait_for_end_signal([&server] { server.reopen_logs(); });
     log::info("stopping", {{"signal", signal}});
     if (hooks.on_signal) hooks.on_signal();
