@@ -19,7 +19,7 @@ struct floor {
     char expires_at[32];
     struct statement begin, commit;
     struct statement find_key, claim_key, find_user, insert_ride, insert_audit, insert_key;
-    struct statement set_charge, insert_job, finish_key, move_key;
+    struct statement set_charge, insert_job, finish_key, insert_key_events, move_key;
 };
 
 static const char origin[] = "127.0.0.1";
@@ -43,6 +43,7 @@ struct floor* floor_open(const char* path) {
     prepare(f->db, &f->set_charge, rides_set_charge);
     prepare(f->db, &f->insert_job, pawl_insert_job);
     prepare(f->db, &f->finish_key, pawl_finish_key);
+    prepare(f->db, &f->insert_key_events, pawl_insert_key_events);
     prepare(f->db, &f->move_key, pawl_move_key);
     sqlite3_randomness(sizeof f->seed, &f->seed);
     return f;
@@ -143,6 +144,32 @@ static void insert_key(
     run(s);
 }
 
+// As long as the server's.
+static void insert_key_events(struct floor* f, const struct floor_ride* ride) {
+    static const char* const events =
+        "{\"events\":[{\"at\":\"2027-01-15T08:00:00.000Z\",\"what\":\"claimed\",\"by\":\"client\","
+        "\"point\":"
+        "\"started\"},{\"at\":\"2027-01-15T08:00:00.000Z\",\"what\":\"phase\",\"point\":"
+        "\"started\","
+        "\"took_us\":100},{\"at\":\"2027-01-15T08:00:00.001Z\",\"what\":\"called\",\"point\":"
+        "\"ride_created\","
+        "\"to\":\"stripe http://127.0.0.1:12111 account key "
+        "6b13980be180\",\"result\":\"Charge\",\"status\":200,"
+        "\"request_id\":\"req_9270d7116e5703\",\"took_us\":500},{\"at\":\"2027-01-15T08:00:00."
+        "001Z\",\"what\":"
+        "\"kept\",\"point\":\"ride_created\",\"result\":\"Charge\",\"took_us\":50},{\"at\":"
+        "\"2027-01-15T08:00:00.001Z\",\"what\":\"phase\",\"point\":\"charge_created\",\"took_us\":"
+        "50},{\"at\":"
+        "\"2027-01-15T08:00:00.001Z\",\"what\":\"answered\",\"point\":\"finished\",\"status\":201}]"
+        "}";
+    struct statement* s = &f->insert_key_events;
+    integer(s, 1, ride->key_id);
+    integer(s, 2, 1);
+    integer(s, 3, 0);
+    text(s, 4, events);
+    run(s);
+}
+
 static void claim(struct floor* f, struct floor_ride* ride) {
     char hash[33];
     ride->number = ++f->rides;
@@ -233,6 +260,7 @@ static void finish(struct floor* f, const struct floor_ride* ride, const char* f
     text(s, 9, f->expires_at);
     run(s);
     one_row(f->db, "finish_key");
+    insert_key_events(f, ride);
 }
 
 void floor_second(struct floor* f, const struct floor_ride* ride) {
