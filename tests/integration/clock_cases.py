@@ -67,11 +67,12 @@ def stepped_in_rides(settings):
         world.settle()
         check_equal(world.count('pawl_attention'), 0, 'keys that wait for a person')
         # A call that would begin late in its lease is given back, which is logged; no lease ends early. Like lines are counted.
-        logs = world.log() + ''.join(node.log() for node in world.nodes)
-        given_back = sum(('"key_id"' in line) + json.loads(line).get('repeated', 0)
-                         for line in logs.split('\n') if '"attempt_refused"' in line)
-        repeats = world.rows('SELECT coalesce(sum(attempt - 1), 0) FROM pawl_idempotency_keys')[0][0]
-        check(given_back >= repeats, f'{repeats} attempts were repeated, and only {given_back} were given back')
+        def given_back():
+            logs = world.log() + ''.join(node.log() for node in world.nodes)
+            return sum(('"key_id"' in line) + json.loads(line).get('repeated', 0)
+                       for line in logs.split('\n') if '"attempt_refused"' in line)
+        repeats = int(world.rows('SELECT coalesce(sum(attempt - 1), 0) FROM pawl_idempotency_keys')[0][0])
+        wait_until(f'lines or counts of {repeats} attempts that were given back', lambda: given_back() >= repeats, 30 * SLOW)
         keys = 8 * len(STEPS)
         check_equal((len(world.ledger()), world.count('rides')), (keys, keys), 'charges and rides')
         check(not world.dead(), 'the server lives')
