@@ -12,7 +12,7 @@ from race_cases import QUICK
 from raw import exchanged
 from world import World, check, check_equal, wait_until
 
-VARIES = re.compile(rb'^(Date|Idempotency-Expires): [^\r]*\r\n', re.MULTILINE)
+VARIES = re.compile(rb'^(Date|Idempotency-Expires|X-Request-Id): [^\r]*\r\n', re.MULTILINE)
 JOE, POOR = b'test_joe', b'test_poor'   # The second one's card is declined: an answer without ids.
 
 
