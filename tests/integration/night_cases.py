@@ -104,7 +104,7 @@ def book_many(night, stack, riders, rides):
 
 
 def database_is_away(settings):
-    with Cluster() as cluster, Night(settings, cluster=cluster) as night:
+    with Cluster('--durable') as cluster, Night(settings, cluster=cluster) as night:
         night.start()
         night.watched()
         cluster.stop_at_once()

@@ -150,7 +150,7 @@ def the_disk_is_full(settings):
 
 
 def the_database_is_away(settings):
-    with Cluster() as cluster, Operated(settings, cluster=cluster) as one:
+    with Cluster('--durable') as cluster, Operated(settings, cluster=cluster) as one:
         one.start()
         check(one.ready(), one.get('/readyz').body)
         cluster.stop_at_once()
@@ -160,7 +160,8 @@ def the_database_is_away(settings):
         cluster.start()
         wait_until('readiness', one.ready, 20 * SLOW)
         check_equal((len(one.events('store_down')), len(one.events('store_up'))), (1, 1), 'lines of the log for one outage')
-        check_equal(one.world.phone().book('k').status, 201, 'a ride')
+        answer = one.world.phone().book('k')
+        check_equal(answer.status, 201, f'a ride; the log: {one.world.log()[-900:]}')
 
 
 def clients_take_everything(settings):
