@@ -112,7 +112,7 @@ class Start:
 def check_server_ended_first(server, database):
     """The server stopped cleanly each time."""
     told = [json.loads(line) for line in server.split('\n') if line.startswith('{')]
-    check_equal([line['event'] for line in told], ['stopping', 'stopped'] * 2, 'the events in the server log')
+    check_equal([line['event'] for line in told], ['started', 'stopping', 'stopped'] * 2, 'the events in the server log')
     asked = [line[:23].replace(' ', 'T') + 'Z' for line in database.split('\n') if 'fast shutdown request' in line]
     ended = [line['ts'] for line in told if line['event'] == 'stopped']
     check(len(asked) == 2 and all(before <= after for before, after in zip(ended, asked)),
