@@ -147,7 +147,6 @@ private:
         write_timeline(session);
     }
     std::string actor() const;
-    std::int64_t took_us(std::chrono::steady_clock::time_point since) const;
 
     // Claim.
     Next claim_if_room();

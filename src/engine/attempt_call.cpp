@@ -112,10 +112,10 @@ Attempt::Event Attempt::call() {
     } catch (...) {
         error = "an exception that is not a std::exception";
     }
-    if (auto* by = engine_.observer())
-        by->on_call(observed_call(), ended_of(ended), engine_.clock().steady() - began);
+    const auto took = engine_.clock().steady() - began;
+    if (auto* by = engine_.observer()) by->on_call(observed_call(), ended_of(ended), took);
     engine_.renewals().end(renewal);
-    note_call(ended, error, said, took_us(began));
+    note_call(ended, error, said, microseconds(took));
     return called(ended, error);
 }
 

@@ -122,11 +122,6 @@ std::string Attempt::actor() const {
     return request_.of_a_job ? "job" : "client";
 }
 
-std::int64_t Attempt::took_us(std::chrono::steady_clock::time_point since) const {
-    return std::chrono::duration_cast<std::chrono::microseconds>(engine_.clock().steady() - since)
-        .count();
-}
-
 Attempt::Event Attempt::begin() {
     if (engine_.preallocated_ids().is_supported()) guess_ = engine_.seen_keys().guess(hash_);
     return core::attempt::event_of(core::attempt::RequestFacts{

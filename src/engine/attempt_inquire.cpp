@@ -153,10 +153,11 @@ Attempt::Event Attempt::inquire() {
     } catch (...) {
         ended = Undecided{"an exception that is not a std::exception"};
     }
-    if (auto* by = engine_.observer())
-        by->on_inquiry(observed_call(), kind_of(ended), engine_.clock().steady() - began);
+    const auto took = engine_.clock().steady() - began;
+    if (auto* by = engine_.observer()) by->on_inquiry(observed_call(), kind_of(ended), took);
     engine_.renewals().end(renewal);
-    TimelineEvent event{.result = std::string{word_of(kind_of(ended))}, .took_us = took_us(began)};
+    TimelineEvent event{
+        .result = std::string{word_of(kind_of(ended))}, .took_us = microseconds(took)};
     if (!mark.target.empty()) event.to = mark.target;
     if (auto text = text_of(ended); !text.empty()) event.detail = std::move(text);
     note("inquired", std::move(event));

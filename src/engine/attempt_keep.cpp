@@ -29,7 +29,8 @@ Attempt::Outcome Attempt::run_keep(store::Session& session) {
     );
     note(
         "kept",
-        {.result = std::string{step().results[result_->result].name}, .took_us = took_us(began)}
+        {.result = std::string{step().results[result_->result].name},
+         .took_us = microseconds(engine_.clock().steady() - began)}
     );
     PAWL_FAULT("engine.keep.inside");
     const auto* reached = std::get_if<detail::ReachedPoint>(&moved);

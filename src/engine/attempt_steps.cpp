@@ -70,9 +70,9 @@ Attempt::Outcome Attempt::advance_from(store::Session& session, Position from) {
         *operation_,
         {from.step, from.point}
     );
-    if (auto* by = engine_.observer())
-        by->on_phase({*operation_, from.step}, engine_.clock().steady() - began);
-    note("phase", {.point = std::string{form.from}, .took_us = took_us(began)});
+    const auto took = engine_.clock().steady() - began;
+    if (auto* by = engine_.observer()) by->on_phase({*operation_, from.step}, took);
+    note("phase", {.point = std::string{form.from}, .took_us = microseconds(took)});
     PAWL_FAULT("engine.phase.after");
     return advance(session, from.step, std::move(moved));
 }

@@ -4,6 +4,7 @@
 
 #include "src/store/store.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -28,6 +29,10 @@ struct TimelineEvent {
 struct TimelineEvents {
     std::vector<TimelineEvent> events;
 };
+
+inline std::int64_t microseconds(std::chrono::nanoseconds took) {
+    return std::chrono::duration_cast<std::chrono::microseconds>(took).count();
+}
 
 // Writes events of an attempt as the row `part` of it.
 void write_events(
