@@ -80,7 +80,9 @@ void fault_point(const char* name) {
     }
     if (planned.name.empty() || planned.name != name) return;
     static std::atomic<long> hits{0};
-    if (++hits == planned.hit) ::kill(::getpid(), planned.signal);
+    // raise(), which the calling thread takes before it returns: after a kill() of the process it
+    // may go on until another thread has taken the stop.
+    if (++hits == planned.hit) std::raise(planned.signal);
 }
 
 }  // namespace pawl::core

@@ -91,10 +91,11 @@ def unknown_and_expired(settings):
         check_equal(world.phone().book('k').status, 201, 'a ride')
         done = world.rides_command('keys', 'timeline', '99', '--database', world.url, check_status=1)
         check('no key 99' in done.stderr, done.stderr)
+        key_id = str(world.rows('SELECT id FROM pawl_idempotency_keys')[0][0])
         world.change('UPDATE pawl_idempotency_keys SET expires_at = ?', '2020-01-01T00:00:00.000Z')
         world.rides_command('reaper', '--once', '--database', world.url)
         check_equal(world.count('pawl_key_events'), 0, 'events of keys that are gone')
-        done = world.rides_command('keys', 'timeline', '1', '--database', world.url, check_status=1)
+        done = world.rides_command('keys', 'timeline', key_id, '--database', world.url, check_status=1)
         check('has expired, and its time line with it' in done.stderr, done.stderr)
 
 

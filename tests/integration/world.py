@@ -299,10 +299,10 @@ class World:
     def unsettled(self):
         return self.count('pawl_idempotency_keys', "status <> 'finished'")
 
-    def settle(self):
+    def settle(self, limit_s=WAIT_S):
         """Waits until the server has finished all work."""
-        wait_until('all keys to be settled', lambda: self.unsettled() == 0)
-        wait_until('all jobs to be done', lambda: self.queue.waiting() == 0)
+        wait_until('all keys to be settled', lambda: self.unsettled() == 0, limit_s)
+        wait_until('all jobs to be done', lambda: self.queue.waiting() == 0, limit_s)
 
     def rides_command(self, *arguments, check_status=0, environment=None, program='rides'):
         done = subprocess.run([os.path.join(os.path.dirname(self.rides), program), *arguments], capture_output=True, text=True,
