@@ -1,4 +1,4 @@
-# The packages of Debian 12, with PAWL_PACKAGES: `cmake --workflow --preset package` makes them in build/package. Two builds of one
+# The packages of Debian 12, with PAWL_PACKAGES: `cmake --workflow --preset package` makes them in build/release. Two builds of one
 # commit give the same bytes if SOURCE_DATE_EPOCH is set; tests/packages/reproducible checks that.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "The maintainers of Pawl <maintainers@pawl.invalid>")
