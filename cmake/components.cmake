@@ -52,7 +52,7 @@ target_link_libraries(pawl_component_pawl INTERFACE Boost::headers)  # The publi
 pawl_component(http PARTS listener http_date http_server NEEDS pawl)
 pawl_component(client PARTS transfer retrying_client outbox NEEDS http)
 pawl_component(command_line PARTS cli NEEDS pawl)
-pawl_component(operator_server PARTS operate NEEDS http)
+pawl_component(operator_server PARTS page operate NEEDS http command_line)
 pawl_component(program PARTS service_program NEEDS operator_server client command_line)
 pawl_component(testing PARTS operation_tests NEEDS pawl)
 # The queues in Redis and Kafka are in libpawl.a, as a program chooses its queue when it starts. These two say that a build has them.

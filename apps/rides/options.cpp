@@ -218,8 +218,22 @@ void add_operator(CLI::App& app, pawl::OperatorOptions& options) {
     app.add_option(
         "--operate",
         options.listen,
-        "Address and port of the operator's listener: probes and metrics; default: none"
+        "Address and port of the operator's listener: probes, metrics, the page; default: none"
     );
+    app.add_option(
+        "--operators",
+        options.operators_file,
+        "File of who may use the operator's page: NAME ROLE TOKEN; default: no page"
+    );
+    app.add_option(
+        "--operator-header",
+        options.user_header,
+        "Header in which a proxy names the operator, such as X-Forwarded-User"
+    );
+    app.add_option(
+           "--operator-proxies", options.proxies, "Addresses of these proxies, between commas"
+    )
+        ->delimiter(',');
     app.add_option_function<std::int64_t>(
         "--pre-stop-delay-s",
         [&delay = options.pre_stop_delay](std::int64_t s) { delay = std::chrono::seconds{s}; },

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace pawl {
 
@@ -21,18 +22,27 @@ struct OperatorOptions {
     std::chrono::milliseconds pre_stop_delay{0};
     // Free bytes of the file system of a SQLite database, below which the server is not ready.
     std::uint64_t disk_free_min{16UL * 1024 * 1024};
+    // The file of those who may use the page: a line is NAME ROLE TOKEN, where the role is viewer,
+    // operator or admin (docs/howto/page.md). Only its owner may read it. Empty: no page.
+    std::string operators_file{};
+    // Instead of tokens: the header in which a proxy names the operator, such as X-Forwarded-User,
+    // and the addresses of the proxies from which it counts.
+    std::string user_header{};
+    std::vector<std::string> proxies{};
 
     std::optional<std::string> problem() const;  // Names the option, the value and the limit.
 };
 
 // The operator's listener of a service, on an address and a thread of its own, so that no number of
-// clients keeps it from answering. GET only:
+// clients keeps it from answering. Without credentials:
 //
 //   /livez     200 while the process answers
 //   /startupz  200 after the start
 //   /readyz    200 if the server can serve requests now, else 503; both with the checks as JSON
 //   /metrics   for Prometheus, in its text format or as OpenMetrics (docs/metrics.md)
 //   /version   of the library, as JSON
+//
+// All other paths are the page and its API, for the operators of operators_file.
 class OperatorServer {
 public:
     // Listens at once, and counts what the service does from now on. Make it when the service has

@@ -44,7 +44,8 @@ struct Program {
 //   }
 //
 // Options of `serve`: --database, --queue, --listen, --secret-file, --mark-file, --workers,
-// --access-log, --operate, --pre-stop-delay-s, --alert-webhook, --alert-command. Those of the
+// --access-log, --operate, --operators, --operator-header, --operator-proxies, --pre-stop-delay-s,
+// --alert-webhook, --alert-command. Those of the
 // service are also options of the operator's commands; `graph` needs no database. Call it first in
 // main(): it blocks the signals that end a server.
 int run_program(const Program& program, int argc, const char* const* argv);

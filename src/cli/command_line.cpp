@@ -3,6 +3,7 @@
 
 #include "src/base/error_text.hpp"
 #include "src/base/text.hpp"
+#include "src/cli/audit.hpp"
 #include "src/cli/check.hpp"
 #include "src/cli/doctor/doctor.hpp"
 #include "src/cli/graph.hpp"
@@ -178,6 +179,17 @@ void add_servers(CLI::App& app, Run& run) {
     });
 }
 
+void add_audit(CLI::App& app, Run& run) {
+    auto& audit = *app.add_subcommand("audit", "What people did, and why: list");
+    audit.require_subcommand(1);
+    auto* list = command(audit, run, "list", "Newest first", [](Run& r) {
+        cli::list_audit(r.open(), {r.filter.below, r.filter.limit}, r.json, r.out);
+    });
+    list->add_option("--below", run.filter.below, "Only entries with a smaller id: the next page")
+        ->check(decimal());
+    add_limit(*list, run.filter.limit, "Most entries to show");
+}
+
 void add_restored(CLI::App& app, Run& run) {
     constexpr auto text = "Record that the database was restored from a backup: opens an epoch";
     cli::add_restored_options(
@@ -305,6 +317,7 @@ void add_commands(CLI::App& app, Run& run) {
     add_attention(app, run);
     cli::add_job_commands(app, run);
     add_servers(app, run);
+    add_audit(app, run);
     add_providers(app, run);
     add_services(app, run);
     add_restored(app, run);

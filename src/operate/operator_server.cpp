@@ -10,14 +10,19 @@
 #include "src/operate/metrics.hpp"
 #include "src/operate/metrics_text.hpp"
 #include "src/operate/readiness.hpp"
+#include "src/operate/sampler.hpp"
 #include "src/operate/server_metrics.hpp"
 #include "src/operate/store_probe.hpp"
 #include "src/ops/service_impl.hpp"
+#include "src/page/page.hpp"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <iterator>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -50,12 +55,28 @@ struct Version {
     std::string version;
 };
 
+constexpr std::array<std::string_view, 5> probes{
+    "/livez", "/startupz", "/readyz", "/metrics", "/version"};
+
+std::unique_ptr<page::Page> page_of(Service& service, const OperatorOptions& options) {
+    if (options.operators_file.empty()) return nullptr;
+    return std::make_unique<page::Page>(
+        service, page::PageOptions{options.operators_file, options.user_header, options.proxies}
+    );
+}
+
 }  // namespace
 
 std::optional<std::string> OperatorOptions::problem() const {
     using namespace std::chrono_literals;
     if (pre_stop_delay < 0ms || pre_stop_delay > 10min)
         return "pre_stop_delay is " + std::to_string(pre_stop_delay.count()) + " ms: 0 to 600000";
+    if (!operators_file.empty() && listen.empty())
+        return "operators_file needs the operator's listener: --operate ADDRESS:PORT";
+    if (user_header.empty() != proxies.empty())
+        return "user_header needs proxies, the addresses from which it counts, and they need it";
+    if (!user_header.empty() && operators_file.empty())
+        return "user_header needs operators_file, which has the roles";
     return std::nullopt;
 }
 
@@ -69,13 +90,11 @@ struct OperatorServer::Impl {
               service.engine().clock(),
               [to = metrics](auto took) { to->on_store_write(took); }},
           database{service},
+          sampler{service},
+          page{page_of(service, options)},
           listener{
               {.listen = options.listen, .connections_max = 256},
-              {.on_head = http::Listener::accept_all(
-                   [this](const http::Request& request, http::Responder respond) {
-                       respond(answer(request.head));
-                   }
-               ),
+              {.on_head = [this](const RequestHead& head) { return decide(head); },
                .on_error = &http::refusal,
                .date = [this] { return http::http_date(service.engine().clock().now()); },
                .on_warning = log::warn}} {
@@ -84,12 +103,27 @@ struct OperatorServer::Impl {
         service.engine().observe(metrics);
     }
 
-    Reply answer(const RequestHead& head) const {
+    // The page has threads of its own, so that no query of a person delays a probe.
+    http::Listener::Decision decide(const RequestHead& head) {
+        const bool probed = std::ranges::find(probes, head.path) != probes.end();
+        if (!probed && page && started)
+            return http::Listener::Accepted{
+                .on_request = [this](
+                                  http::Request request, http::Responder respond
+                              ) { page->answer(std::move(request), std::move(respond)); },
+                .body_max = page::Page::body_max};
         if (head.method != "GET" && head.method != "HEAD") {
             auto reply = http::refusal(405, "This path supports: GET, HEAD.");
             reply.headers.push_back({"Allow", "GET, HEAD"});
             return reply;
         }
+        return http::Listener::Accepted{
+            .on_request = [this](const http::Request& request, http::Responder respond) {
+                respond(answer(request.head));
+            }};
+    }
+
+    Reply answer(const RequestHead& head) const {
         if (head.path == "/livez")
             return {.status = 200, .headers = {{"Content-Type", "text/plain"}}, .body = "ok\n"};
         if (head.path == "/startupz")
@@ -102,7 +136,12 @@ struct OperatorServer::Impl {
         }
         if (head.path == "/metrics") return metrics_reply(head);
         if (head.path == "/version") return json_reply(200, to_json(Version{PAWL_VERSION}));
-        return http::refusal(404, "No route has this path.");
+        return http::refusal(
+            404,
+            options.operators_file.empty()
+                ? "No route has this path. The page needs --operators FILE."
+                : "No route has this path, or the server has not started yet."
+        );
     }
 
     operate::Readiness readiness() const {
@@ -116,7 +155,7 @@ struct OperatorServer::Impl {
         );
     }
 
-    Reply metrics_reply(const RequestHead& head) const {
+    std::vector<prometheus::MetricFamily> families() const {
         auto families = metrics->collect();
         const auto append = [&](std::vector<prometheus::MetricFamily> more) {
             families.insert(
@@ -133,7 +172,11 @@ struct OperatorServer::Impl {
              .started_at = began}
         ));
         append(database.last());
-        auto text = operate::metrics_text(families, head.header("Accept").value_or(""));
+        return families;
+    }
+
+    Reply metrics_reply(const RequestHead& head) const {
+        auto text = operate::metrics_text(families(), head.header("Accept").value_or(""));
         return {
             .status = 200,
             .headers = {{"Content-Type", std::move(text.content_type)}},
@@ -148,6 +191,8 @@ struct OperatorServer::Impl {
     TimePoint began{service.engine().clock().now()};
     std::atomic<bool> started{false};
     std::atomic<bool> stopping{false};
+    operate::Sampler sampler;
+    std::unique_ptr<page::Page> page;  // nullptr: there is none.
     http::Listener listener;
     std::vector<std::jthread> threads;
 };
@@ -172,6 +217,9 @@ void OperatorServer::set_started() {
     };
     run("pawl-probe", [&probe = impl_->probe](const std::stop_token& stop) { probe.run(stop); });
     run("pawl-gauges", [&rows = impl_->database](const std::stop_token& stop) { rows.run(stop); });
+    run("pawl-sampler", [&impl = *impl_](const std::stop_token& stop) {
+        impl.sampler.run(stop, [&impl] { return impl.families(); });
+    });
     impl_->started = true;
 }
 

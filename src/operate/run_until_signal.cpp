@@ -3,12 +3,15 @@
 #include <pawl/operator_server.hpp>
 
 #include "src/base/log.hpp"
+#include "src/base/options.hpp"
 
 #include <optional>
 
 namespace pawl {
 
 int run_until_signal(Service& service, HttpServer& server, const OperatorOptions& options) {
+    // Some are wrong because there is no listener.
+    (void)base::checked(options, "pawl::OperatorOptions");
     if (options.listen.empty()) return run_until_signal(service, server);
     OperatorServer operators{service, options};
     operators.start();

@@ -69,8 +69,24 @@ void add_serve_options(CLI::App& app, Options& options) {
     app.add_option(
         "--operate",
         options.operators.listen,
-        "Address and port of the operator's listener: probes and metrics; default: none"
+        "Address and port of the operator's listener: probes, metrics, the page; default: none"
     );
+    app.add_option(
+        "--operators",
+        options.operators.operators_file,
+        "File of who may use the operator's page: NAME ROLE TOKEN; default: no page"
+    );
+    app.add_option(
+        "--operator-header",
+        options.operators.user_header,
+        "Header in which a proxy names the operator, such as X-Forwarded-User"
+    );
+    app.add_option(
+           "--operator-proxies",
+           options.operators.proxies,
+           "Addresses of these proxies, between commas"
+    )
+        ->delimiter(',');
     app.add_option_function<std::int64_t>(
            "--pre-stop-delay-s",
            [&delay = options.operators.pre_stop_delay](std::int64_t s) {
@@ -163,7 +179,7 @@ int parse_and_serve(const Program& program, const Words& words) {
     app.footer(
         "For operators: " + program.name +
         " keys | attention | jobs | dlq | queues | schedules | servers | graph | migrate | "
-        "completer | reaper | restored | doctor | check, each with --help"
+        "audit | completer | reaper | restored | doctor | check, each with --help"
     );
     auto& command = *app.add_subcommand("serve", "Serve until SIGTERM");
     add_serve_options(command, options);

@@ -64,10 +64,10 @@ class Browser:
     """A browser without cookies, as a context manager."""
     names = itertools.count()
 
-    def __init__(self, site, javascript=True):
+    def __init__(self, site, javascript=True, scheme='light', width=1280):
         self.name, self.site = f'browser-{next(self.names)}', site
         self.chromium = Chromium.shared()
-        self.chromium.ask('open', context=self.name, javascript=javascript, site=site)
+        self.chromium.ask('open', context=self.name, javascript=javascript, site=site, scheme=scheme, width=width)
 
     def __enter__(self):
         return self
@@ -128,8 +128,18 @@ class Tab:
         """Waits until the tab shows the heading; returns the address."""
         return self._ask('shows', heading=heading)
 
+    def press(self, key):
+        self._ask('press', key=key)
+
+    def choose(self, selector, value):
+        self._ask('choose', selector=selector, value=value)
+
+    def axe(self):
+        """The rules of axe-core that the page breaks; the tab needs JavaScript."""
+        return self._ask('axe')
+
     def picture(self, path):
-        """A screenshot, for debugging."""
+        """A screenshot."""
         self._ask('picture', path=path)
 
     @property

@@ -8,7 +8,8 @@ import re
 from attack import LINE, coded, get, post
 from kill_cases import QUICK
 from malformed_requests import FORM, GOOD_FORM, GOOD_JSON, HOST, TYPE
-from phone import HERE_TO_THERE
+from phone import HERE_TO_THERE, Phone
+from ports import free_port
 from raw import answers_in, exchanged
 from world import KILLED, World, check, check_equal, wait_until
 
@@ -27,6 +28,7 @@ WHERE = {
 CANARIES = {name: f'canary{n:02}{os.urandom(6).hex()}' for n, name in enumerate(WHERE)}
 # For numbers in a body: the digits of a card in the place of a coordinate.
 CARD_NUMBER = '41.42424242424'
+OPERATOR = 'token-of-an-operator'
 TABLES_OF_NUMBER = {'pawl_idempotency_keys', 'rides', 'audit_records'}
 c = collections.namedtuple('Texts', [name.replace('-', '_') for name in WHERE])(*CANARIES.values())
 
@@ -135,8 +137,8 @@ class Canaries:
 
 
 def loud(world):
-    """All logs: the server's, which has one level, and the access log."""
-    return '--access-log', f'{world.folder}/access'
+    """All logs: the server's, which has one level, and the access log; and the operator's listener with its page."""
+    return '--access-log', f'{world.folder}/access', '--operate', f'127.0.0.1:{world.operate}', '--operators', f'{world.folder}/operators'
 
 
 def tables(world):
@@ -153,21 +155,42 @@ def in_any_form(text):
     return re.compile(re.escape(text) + '|' + text.encode().hex(), re.IGNORECASE)
 
 
+def seen_by_operators(world):
+    """Metrics, time lines, and each page, which names the requests by their keys and accounts, and shows nothing else of clients."""
+    phone = Phone(world.operate, token=OPERATOR)
+    ids = [id for (id,) in world.rows('SELECT id FROM pawl_idempotency_keys')]
+    jobs = [id for (id,) in world.rows('SELECT id FROM pawl_dead_jobs')]
+    paths = ['/', '/keys?limit=500', '/attention', '/queues', '/jobs', '/dead', '/providers', '/flow', '/servers', '/audit',
+             *(f'/keys/{id}' for id in ids), *(f'/dead/{id}' for id in jobs)]
+    answers = {path: phone.get('/api' + path) for path in paths}
+    check_equal({answer.status for answer in answers.values()}, {200}, f'statuses: { {p: a.status for p, a in answers.items()} }')
+    page = '\n'.join(answer.body.decode() for answer in answers.values())
+    names = [text for name, text in CANARIES.items() if name.endswith('key') or WHERE[name] & {'users'}]
+    for text in names:
+        page = page.replace(text, '')
+    timelines = [world.rides_command('keys', 'timeline', str(id), '--database', world.url, '--json').stdout for id in ids]
+    return {'the metrics': phone.get('/metrics').body.decode(), 'the page': page, 'the time lines': '\n'.join(timelines)}
+
+
 def in_no_log(settings):
     mailbox = f'{c.mailbox}@refused.example'
     options = [*QUICK, '--retry-after-ms', '100', '--rider', f'{c.token} jane@example.com', '--rider', f'test_mailbox {mailbox}',
                '--rider', f'test_unsure 500{c.unsure}@example.com']
     with World(settings.bin, options) as world:
         world.environment = {'STRIPE_API_KEY': 'sk_test_' + c.stripe_secret}
+        world.operate = free_port()
+        with open(f'{world.folder}/operators', 'w', encoding='utf-8', opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            file.write(f'vic viewer {OPERATOR}\n')
         world.start_server(*loud(world))
         canaries = Canaries(world)
         for live in (canaries.succeed, canaries.refuse, canaries.fail, canaries.crash, canaries.break_rules):
             live()
         for command in (['keys', 'list'], ['attention', 'list'], ['queues'], ['doctor']):
             world.rides_command(*command, '--database', world.url, check_status=None)
+        shown = seen_by_operators(world)
         check_equal(world.stop_server(), 0, 'the exit code')
         with open(f'{world.folder}/access', encoding='utf-8') as file:
-            told = {'the log': world.log(), 'the access log': file.read(), 'errors that clients got': '\n'.join(canaries.errors)}
+            told = {'the log': world.log(), 'the access log': file.read(), 'errors that clients got': '\n'.join(canaries.errors)} | shown
         check(all(len(text) > 500 for text in told.values()), f'the logs are not empty: { {k: len(v) for k, v in told.items()} }')
         # The logs name accounts, which are addresses here, in a field of their own alone.
         for place in ('the log', 'the access log'):

@@ -5,6 +5,7 @@
 //
 // A context is one browser with its own cookies; a page is one of its tabs. The tests choose the
 // names of both.
+import fs from 'node:fs';
 import readline from 'node:readline';
 import {chromium} from 'playwright-core';
 
@@ -25,8 +26,9 @@ function watch(page, record) {
 }
 
 const verbs = {
-  async open({context, javascript = true, site}) {
-    const made = await browser.newContext({javaScriptEnabled: javascript, baseURL: site});
+  async open({context, javascript = true, site, scheme = 'light', width = 1280}) {
+    const made = await browser.newContext(
+      {javaScriptEnabled: javascript, baseURL: site, colorScheme: scheme, viewport: {width, height: 800}});
     made.setDefaultTimeout(limit);
     contexts.set(context, made);
   },
@@ -82,6 +84,15 @@ const verbs = {
   async url({page}) { return pages.get(page).page.url(); },
   async answers({page}) { return pages.get(page).answers; },
   async console({page}) { return pages.get(page).console; },
+  async press({page, key}) { await pages.get(page).page.keyboard.press(key); },
+  async choose({page, selector, value}) { await pages.get(page).page.selectOption(selector, value); },
+  // The rules of axe-core that the page breaks, each with the elements that do.
+  async axe({page}) {
+    const shown = pages.get(page).page;
+    await shown.evaluate(fs.readFileSync(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8'));
+    const found = await shown.evaluate('axe.run()');
+    return found.violations.map(rule => `${rule.id}: ${rule.help}: ${rule.nodes.map(node => node.target).join('; ')}`);
+  },
   async picture({page, path}) { await pages.get(page).page.screenshot({path, fullPage: true}); },
 };
 

@@ -93,6 +93,13 @@ LEFT JOIN pawl_inquiries AS q ON q.key_id = k.id AND q.generation = k.generation
 ORDER BY a.since, a.key_id
 LIMIT $1;
 
+-- name: list_audit   ($1 below this id, or NULL, $2 limit)
+SELECT id, at, actor, action, key_id, detail
+FROM pawl_audit_log
+WHERE id < coalesce(CAST($1 AS bigint), 9223372036854775807)
+ORDER BY id DESC
+LIMIT $2;
+
 -- name: request_settlement   ($1 key id, $2 attempt, $3 settlement, $4 result name, $5 result, $6 by, $7 note, $8 now)
 -- The operator's command records the decision, and a server carries it out. A second decision touches no row, unless the
 -- first one has failed.
