@@ -2,6 +2,7 @@
 
 #include "src/cli/keys.hpp"
 #include "src/cli/timeline.hpp"
+#include "src/engine/engine.hpp"
 #include "src/page/parts.hpp"
 #include "src/page/printed.hpp"
 #include "src/page/redact.hpp"
