@@ -46,7 +46,7 @@ std::string help_of(const CLI::App& app) {
            "while that is safe.\n"
            "The service's own program has these commands too, and others that need its "
            "operations: "
-           "completer, graph.\n";
+           "completer, graph, points.\n";
 }
 
 }  // namespace

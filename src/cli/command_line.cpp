@@ -10,6 +10,7 @@
 #include "src/cli/job_commands.hpp"
 #include "src/cli/keys.hpp"
 #include "src/cli/output.hpp"
+#include "src/cli/points.hpp"
 #include "src/cli/providers.hpp"
 #include "src/cli/restored.hpp"
 #include "src/cli/run.hpp"
@@ -306,6 +307,10 @@ void add_services(CLI::App& app, Run& run) {
         "Finish dropped requests and carry out decisions, one round",
         &completer
     );
+    constexpr auto points = "The stored formats of all operations, to compare a release with";
+    command(app, run, "points", points, [](Run& r) {
+        cli::print_points(r.open(Database::As::migration), r.released, r.out);
+    })->add_option("--released", run.released, "File that `points` of the last release printed");
     command(app, run, "graph", "The flow of an operation as a Mermaid diagram", &graph)
         ->add_option("operation", run.operation, "Its name, such as book_ride")
         ->required();

@@ -42,6 +42,7 @@ struct Run {
     bool csv{false};
     std::string file{};
     std::string operation{};
+    std::string released{};  // The file of `points --released`.
     bool once{false};
     bool dry_run{false};
     bool verbose{false};

@@ -164,7 +164,7 @@ int operate(const Program& program, const Words& words) {
         .options_help =
             "Options of every command:\n" + help.substr(from == help.npos ? 0 : from + 9),
         .open = [&](Database::As as) -> Service& {
-            if (words.front() == "graph") options.database = "sqlite::memory:";
+            if (words.front() == "graph" || words.front() == "points") options.database = "sqlite::memory:";
             application = std::make_unique<Application>(program, options, as);
             return application->service();
         },
@@ -178,7 +178,7 @@ int parse_and_serve(const Program& program, const Words& words) {
     app.require_subcommand(1);
     app.footer(
         "For operators: " + program.name +
-        " keys | attention | jobs | dlq | queues | schedules | servers | graph | migrate | "
+        " keys | attention | jobs | dlq | queues | schedules | servers | graph | points | migrate | "
         "audit | completer | reaper | restored | doctor | check, each with --help"
     );
     auto& command = *app.add_subcommand("serve", "Serve until SIGTERM");

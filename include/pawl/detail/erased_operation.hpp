@@ -111,6 +111,7 @@ void fill_results(ErasedStep& step, List<R...>) {
     );
     step.results = {ErasedResult{
         .name = result_name<R>(),
+        .schema = &schema_text<R>,
         .encode = [](const void* value) { return encode(as<R>(value)); },
         .decode = &decode_as<R>}...};
     step.call = [](void* op, KeyedCall& call, const void* point) -> CallOutcome {
@@ -210,6 +211,7 @@ ErasedStep erase_step() {
     step.may_refuse = S::may_refuse;
     name_leads<S>(step);
     if constexpr (!is_started<From>) {
+        step.schema = &schema_text<From>;
         step.encode = [](const void* point) { return encode(as<From>(point)); };
         step.decode = &decode_as<From>;
     }

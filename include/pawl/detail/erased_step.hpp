@@ -43,8 +43,11 @@ using InquiryOutcome = std::variant<NotFound, Undecided, CallResult>;
 
 using Decoded = std::variant<ErasedValue, std::string>;  // Or why it does not decode.
 
+using SchemaOf = std::string (*)();  // JSON Schema of a stored type, for `points`.
+
 struct ErasedResult {
     std::string_view name;
+    SchemaOf schema{};
     std::string (*encode)(const void*){};
     Decoded (*decode)(std::string_view json){};
 };
@@ -54,6 +57,7 @@ struct ErasedStep {
     bool foreign{};
     bool may_refuse{};  // It runs in a savepoint.
     Repeat again{Repeat::safe};
+    SchemaOf schema{};  // Of the point; nullptr: the start, as the next two.
     std::string (*encode)(const void* point){};
     Decoded (*decode)(std::string_view json){};
     StepOutcome (*run)(void* op, Tx& tx, const void* point){};  // Atomic phases only.

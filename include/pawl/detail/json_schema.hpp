@@ -156,6 +156,13 @@ void write_schema(JsonWriter& out) {
     out.end_object();
 }
 
+template <class T>
+std::string schema_text() {
+    JsonWriter out;
+    write_schema<T>(out);
+    return out.take();
+}
+
 template <Record R>
 std::vector<FieldSchema> request_schema() {
     std::vector<FieldSchema> fields;
