@@ -54,6 +54,8 @@ pawl::Next<pawl::Refusal> PostPayout::insert(pawl::Tx& tx, const Started& at) {
         payment.routing_number,
         payment.reference
     );
+    tx.reference("payout", id.value);
+    tx.reference("end_to_end_id", payment.end_to_end_id);
     auto response = pawl::respond(201, Taken{id, payment.end_to_end_id, "collected"});
     response.headers.push_back({"Location", "/payouts/" + std::to_string(id.value)});
     return pawl::answer(response);

@@ -80,6 +80,7 @@ Next<BookRide::CustomerMissing, BookRide::RideCreated> BookRide::create_ride(
         at.principal.tenant,
         user.id
     );
+    tx.reference("ride", ride.value);
     record(tx, {"created", ride.value, "ride", pawl::to_json(r)}, user.id, at.origin);
     if (!user.stripe_customer_id)
         return CustomerMissing{
@@ -109,6 +110,7 @@ Next<BookRide::RideCreated> BookRide::keep_customer(
     Tx& tx, const CustomerMissing& at, const Customer& customer
 ) {
     auto stored = pawl::query_one<std::string>(tx, sql::keep_customer, at.user, customer.id);
+    tx.reference("customer", stored);
     return RideCreated{
         .ride = at.ride,
         .user = at.user,
@@ -135,6 +137,7 @@ Next<BookRide::ChargeCreated> BookRide::keep_charge(
     Tx& tx, const RideCreated& at, const Charge& charge
 ) {
     pawl::send(tx, sql::set_charge, at.ride, charge.id);
+    tx.reference("charge", charge.id);
     return ChargeCreated{at.ride, at.user, at.amount, at.currency, at.email, charge.id};
 }
 

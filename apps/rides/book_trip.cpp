@@ -62,6 +62,7 @@ Next<BookTrip::CustomerMissing, BookTrip::TripCreated> BookTrip::create_trip(
         at.principal.tenant,
         user.id
     );
+    tx.reference("trip", trip.value);
     record(tx, {"created", trip.value, "trip", pawl::to_json(r)}, user.id, at.origin);
     Payments of{
         .trip = trip,
@@ -99,6 +100,7 @@ Next<BookTrip::RestAuthorised> BookTrip::keep_hold(
     Tx& tx, const TripCreated& at, const Charge& hold
 ) {
     pawl::send(tx, sql::set_trip_hold, at.of.trip, hold.id);
+    tx.reference("charge", hold.id);
     return RestAuthorised{at.of, hold.id};
 }
 
@@ -113,6 +115,7 @@ Outcome<Charge, Declined> BookTrip::charge_share(KeyedCall& call, const RestAuth
 Finish BookTrip::keep_share(Tx& tx, const RestAuthorised& at, const Charge& charge) {
     const auto& of = at.of;
     pawl::send(tx, sql::set_trip_share, of.trip, charge.id);
+    tx.reference("charge", charge.id);
     auto response = pawl::respond(
         201,
         TripBooked{

@@ -28,6 +28,7 @@ struct PickedUp {
 
 pawl::Answer paid(Tx& tx, const PickUpTrip::Payments& of, const Charge& charge) {
     pawl::send(tx, sql::set_trip_paid, of.trip, charge.id);
+    tx.reference("charge", charge.id);
     return pawl::answer(
         201, PickedUp{of.trip, charge.id, of.rest, of.currency, "Paid. Have a good flight."}
     );
@@ -92,6 +93,7 @@ Next<PickUpTrip::PickUpStarted, pawl::Refusal> PickUpTrip::start_pick_up(
             problem(409, "The trip can't be picked up", "Its state is " + trip->state + ".")
         );
     const auto asker = user_of(tx, at.principal);
+    tx.reference("trip", at.request.id.value);
     record(tx, {"pick_up_started", at.request.id.value, "trip"}, asker.id, at.origin);
     return PickUpStarted{
         {.trip = at.request.id,

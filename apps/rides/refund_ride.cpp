@@ -114,6 +114,8 @@ pawl::Next<RefundRide::RefundOrdered, pawl::Refusal> RefundRide::order_refund(
         );
     const auto asker = user_of(tx, at.principal);
     record(tx, {"refund_ordered", at.request.id.value, "ride"}, asker.id, at.origin);
+    tx.reference("ride", at.request.id.value);
+    tx.reference("charge", *ride->charge);
     pawl::send(tx, sql::insert_refund, at.request.id, at.key, tx.now(), amount);
     return RefundOrdered{at.request.id, *ride->charge, amount, ride->currency, at.key};
 }
@@ -128,6 +130,7 @@ pawl::Finish RefundRide::keep_refund(pawl::Tx& tx, const RefundOrdered& at, cons
     const auto key = at.key.value_or(key_of(at.ride));
     pawl::send(tx, sql::keep_refund, at.ride, key, tx.now(), at.amount, refund.id);
     pawl::send(tx, sql::set_refunded, at.ride, refund.id);
+    tx.reference("refund", refund.id);
     return pawl::answer(201, Refunded{at.ride, refund.id, at.amount, at.currency});
 }
 

@@ -9,6 +9,8 @@
 #include <pawl/statement.hpp>
 
 #include <chrono>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -53,18 +55,34 @@ public:
     template <class F>
     std::optional<StoreError> attempt(F f) {
         session().savepoint();
+        const auto referenced = references();
         try {
             f();
             session().release();
         } catch (const StoreError& error) {
             session().roll_back_to();
+            keep_references(referenced);
             if (error.kind() != StoreError::Kind::constraint) throw;
             return error;
         } catch (...) {
             session().roll_back_to();
+            keep_references(referenced);
             throw;
         }
         return std::nullopt;
+    }
+
+    // Names an id by which people will search for this request (`keys search`): one of our own, as
+    // in reference("ride", 17), or a provider's, as in reference("charge", "ch_1"). Stored with
+    // the transaction, and kept after the key has expired, so no personal data should be in it.
+    // Repeating a reference changes nothing. Throws std::invalid_argument for a name that is not 1
+    // to 40 lower-case letters, digits, - and _, or is "request", which is the request's own id;
+    // for an id that is not 1 to 200 bytes of UTF-8 without control characters; for more than 20
+    // in one transaction; and in a transaction that belongs to no key, as a job's.
+    void reference(std::string_view name, std::string_view id);
+    template <std::integral N>
+    void reference(std::string_view name, N id) {
+        reference(name, std::to_string(id));
     }
 
     // The database's clock.
@@ -78,6 +96,8 @@ private:
     friend struct detail::TxFactory;
     explicit Tx(detail::TxContext& context);
     ~Tx();
+    std::size_t references() const;
+    void keep_references(std::size_t first) noexcept;
     Staged stage_text(
         const detail::KindOfJob& settings,
         const std::string& partition,

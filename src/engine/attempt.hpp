@@ -5,6 +5,7 @@
 #include "src/core/attempt_machine.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/failure.hpp"
+#include "src/engine/key_references.hpp"
 #include "src/engine/timeline.hpp"
 
 #include <chrono>
@@ -137,14 +138,17 @@ private:
         detail::fence_statement(session, statement, f.id, f.number, f.at.stored, values...);
     }
     Event written(Failed) { return Event::written; }
+    // For a phase or a keeper.
+    detail::TxContext tx_context(store::Session& session);
     // Adds an event at the current point to the time line.
     void note(std::string_view what, TimelineEvent event = {});
-    void write_timeline(store::Session& session) {
+    void write_notes(store::Session& session) {
         timeline_.write(session, facts_.id, facts_.number);
+        references_.write(session, facts_.id);
     }
     void note_and_write(store::Session& session, std::string_view what, TimelineEvent event) {
         note(what, std::move(event));
-        write_timeline(session);
+        write_notes(session);
     }
     std::string actor() const;
 
@@ -271,8 +275,9 @@ private:
     std::string_view reason_;         // For the attention list.
     std::string error_;               // For operators.
     Timeline timeline_;
-    bool staged_{false};  // The current transaction stages jobs.
-    bool listed_{false};  // It puts the key on the attention list.
+    KeyReferences references_;  // Of the current transaction.
+    bool staged_{false};        // The current transaction stages jobs.
+    bool listed_{false};        // It puts the key on the attention list.
 };
 
 }  // namespace pawl::engine

@@ -131,6 +131,7 @@ Attempt::Outcome Attempt::re_execute(store::Session& session) {
         hash_
     );
     if (claimed == 0) return Rejection{.reason = Reason::in_progress};
+    execute_statement(session, sql::move_key_references, seen_->id, facts_.id);
     return run_fresh(session, facts_.id, facts_.generation);
 }
 
@@ -147,6 +148,7 @@ Attempt::Outcome Attempt::run_fresh(store::Session& session, std::int64_t id, in
         request_.request.get()
     );
     note("claimed", {.by = actor(), .point = "started"});
+    references_.add_request(request_.request_id, facts_.number);
     auto reached = advance_from(session, {0, start, "started"});
     insert_row(session, reached, {});
     return reached;
@@ -177,9 +179,10 @@ Attempt::Outcome Attempt::run_resumed(store::Session& session, const KeyRow& row
     facts_.generation = row.generation;
     session.set_lock_timeout(0ms);
     note("taken-over", {.by = actor(), .detail = left_by(row)});
+    references_.add_request(request_.request_id, facts_.number);
     if (step().foreign) {
         auto resumed = resume_at_call(session, row);
-        write_timeline(session);
+        write_notes(session);
         return resumed;
     }
     auto reached = advance_from(session, facts_.at);
@@ -334,11 +337,14 @@ void Attempt::run_failed_claim(store::Session& session) {
         if (!id) return;
         facts_.id = *id;
         facts_.number = 1;
+        references_.add_request(request_.request_id, facts_.number);
         Outcome started = Position{0, nullptr, "started"};
         return insert_row(session, started, base::sanitized_error(error_));
     }
     if (seen_->expired) return;  // A re-execution that failed: the key stays expired.
     if (!take_over(session, *seen_)) return;
+    references_.add_request(request_.request_id, seen_->attempt + 1);
+    references_.write(session, seen_->id);
     execute_statement(
         session,
         sql::fail_attempt,

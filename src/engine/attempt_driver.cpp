@@ -81,6 +81,7 @@ Attempt::Next Attempt::write(Run run, Done done) {
     engine_.store().write(store::work(
         [self = shared_from_this(), run = std::move(run)](store::Session& session) {
             self->timeline_.begin();
+            self->references_.clear();
             run(*self, session);
         },
         [self = shared_from_this(), done](Failed failed) {
@@ -95,6 +96,7 @@ Attempt::Next Attempt::commit(Phases run, Done done, const void* kind) {
     engine_.store().write(store::work(
         [self = shared_from_this(), run](store::Session& session) {
             self->timeline_.begin();
+            self->references_.clear();
             self->outcome_.reset();
             self->outcome_ = (self.get()->*run)(session);
         },
@@ -107,6 +109,12 @@ Attempt::Next Attempt::commit(Phases run, Done done, const void* kind) {
         kind
     ));
     return std::nullopt;
+}
+
+detail::TxContext Attempt::tx_context(store::Session& session) {
+    auto context = engine_.tx_context(session, facts_.id, staged_, operation_->settings.isolation);
+    context.references = &references_;
+    return context;
 }
 
 void Attempt::note(std::string_view what, TimelineEvent event) {

@@ -21,12 +21,9 @@ Attempt::Next Attempt::commit_keep(core::KeepExtent extent) {
 
 Attempt::Outcome Attempt::run_keep(store::Session& session) {
     const auto began = engine_.clock().steady();
-    auto moved = detail::TxFactory::with_tx(
-        engine_.tx_context(session, facts_.id, staged_, operation_->settings.isolation),
-        [&](Tx& tx) {
-            return step().keep(operation_->op.get(), tx, facts_.at.point.get(), *result_);
-        }
-    );
+    auto moved = detail::TxFactory::with_tx(tx_context(session), [&](Tx& tx) {
+        return step().keep(operation_->op.get(), tx, facts_.at.point.get(), *result_);
+    });
     note(
         "kept",
         {.result = std::string{step().results[result_->result].name},

@@ -120,28 +120,24 @@ detail::StepOutcome Attempt::settled_move(store::Session& session, const Abandon
     const auto& settlement = *settlement_;
     const auto& form = step();
     void* op = operation_->op.get();
-    return detail::TxFactory::with_tx(
-        engine_.tx_context(session, facts_.id, staged_, operation_->settings.isolation),
-        [&](Tx& tx) -> detail::StepOutcome {
-            if (settlement.kind == Settlement::Kind::give_up)
-                return form.abandon != nullptr ? form.abandon(op, tx, facts_.at.point.get(), why)
-                                               : answer(given_up(why));
-            for (std::size_t i = 0; i < form.results.size(); ++i) {
-                if (form.results[i].name != settlement.result_name) continue;
-                auto decoded = form.results[i].decode(settlement.result);
-                if (auto* wrong = std::get_if<std::string>(&decoded))
-                    throw std::invalid_argument{
-                        "the result " + settlement.result_name +
-                        " is not as it should be: " + *wrong};
-                return form.keep(
-                    op, tx, facts_.at.point.get(), {i, std::get<detail::ErasedValue>(decoded)}
-                );
-            }
-            throw std::invalid_argument{
-                "the call from " + std::string{form.from} + " has no result named '" +
-                settlement.result_name + "'"};
+    return detail::TxFactory::with_tx(tx_context(session), [&](Tx& tx) -> detail::StepOutcome {
+        if (settlement.kind == Settlement::Kind::give_up)
+            return form.abandon != nullptr ? form.abandon(op, tx, facts_.at.point.get(), why)
+                                           : answer(given_up(why));
+        for (std::size_t i = 0; i < form.results.size(); ++i) {
+            if (form.results[i].name != settlement.result_name) continue;
+            auto decoded = form.results[i].decode(settlement.result);
+            if (auto* wrong = std::get_if<std::string>(&decoded))
+                throw std::invalid_argument{
+                    "the result " + settlement.result_name + " is not as it should be: " + *wrong};
+            return form.keep(
+                op, tx, facts_.at.point.get(), {i, std::get<detail::ErasedValue>(decoded)}
+            );
         }
-    );
+        throw std::invalid_argument{
+            "the call from " + std::string{form.from} + " has no result named '" +
+            settlement.result_name + "'"};
+    });
 }
 
 void Attempt::run_failed_settlement(store::Session& session) {

@@ -65,11 +65,7 @@ Attempt::Outcome Attempt::advance_from(store::Session& session, Position from) {
     const auto& form = operation_->steps[from.step];
     if (form.foreign) return from;
     const auto began = engine_.clock().steady();
-    auto moved = run_phase(
-        engine_.tx_context(session, facts_.id, staged_, operation_->settings.isolation),
-        *operation_,
-        {from.step, from.point}
-    );
+    auto moved = run_phase(tx_context(session), *operation_, {from.step, from.point});
     const auto took = engine_.clock().steady() - began;
     if (auto* by = engine_.observer()) by->on_phase({*operation_, from.step}, took);
     note("phase", {.point = std::string{form.from}, .took_us = microseconds(took)});
@@ -128,7 +124,10 @@ void Attempt::insert_row(store::Session& session, Outcome& reached, const std::s
     const bool failed = !error.empty();
     facts_.mark.reset();
     if (!failed) mark_call(now, at);
-    if (failed) note_and_write(session, "released", {.point = at.stored, .detail = error});
+    if (failed)
+        note_and_write(session, "released", {.point = at.stored, .detail = error});
+    else
+        references_.write(session, facts_.id);
     send_fields<sql::insert_key>(
         session,
         OpenKey{
@@ -193,7 +192,7 @@ void Attempt::move_row(store::Session& session, Outcome& reached) {
             stored_target(facts_.mark->target)
         );
     }
-    write_timeline(session);
+    write_notes(session);
 }
 
 // The call key is derived from what the client sent, never from a row id (F5): a row inserted

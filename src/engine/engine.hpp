@@ -47,7 +47,8 @@ struct KeyedRequest {
     std::string method;
     std::string path;
     std::string origin;
-    bool of_a_job{false};  // A phase has staged it: before_key() is not called.
+    std::string request_id{};  // X-Request-Id; empty: no client's request caused it.
+    bool of_a_job{false};      // A phase has staged it: before_key() is not called.
     detail::ErasedValue request;
     std::string params{};     // The request as JSON; empty: made when it is stored.
     std::string fingerprint;  // Hex, under the newest secret.

@@ -28,9 +28,11 @@ detail::StepOutcome run_phase(
     bool staged = false;
     auto* const outer = std::exchange(context.staged, &staged);
     context.session.savepoint();
+    const auto referenced = context.references != nullptr ? context.references->size() : 0;
     auto outcome = run_in_tx(context, operation, at);
     if (std::holds_alternative<Refusal>(outcome)) {
         context.session.roll_back_to();
+        if (context.references != nullptr) context.references->keep_first(referenced);
         return outcome;
     }
     context.session.release();

@@ -6,6 +6,7 @@
 #include "src/core/assert.hpp"
 #include "src/engine/tx_factory.hpp"
 
+#include <stdexcept>
 #include <string>
 
 namespace pawl {
@@ -37,6 +38,22 @@ void Call::assert_open() const {
 
 Isolation Tx::isolation() const {
     return context_.isolation;
+}
+
+void Tx::reference(std::string_view name, std::string_view id) {
+    if (context_.references == nullptr)
+        throw std::invalid_argument{
+            "pawl: the reference '" + std::string{name} +
+            "' can't be stored: this transaction belongs to no key"};
+    context_.references->add(name, id);
+}
+
+std::size_t Tx::references() const {
+    return context_.references != nullptr ? context_.references->size() : 0;
+}
+
+void Tx::keep_references(std::size_t first) noexcept {
+    if (context_.references != nullptr) context_.references->keep_first(first);
 }
 
 namespace detail {

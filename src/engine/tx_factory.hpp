@@ -7,6 +7,7 @@
 #include <pawl/tx.hpp>
 
 #include "src/base/random.hpp"
+#include "src/engine/key_references.hpp"
 #include "src/engine/staging.hpp"
 
 #include <cstdint>
@@ -23,6 +24,7 @@ struct TxContext {
     bool* staged{};  // Set when a job is staged.
     engine::Staging staging{engine::Staging::as_job};
     Isolation isolation{Isolation::repeatable_read};
+    engine::KeyReferences* references{};  // nullptr: the transaction belongs to no key.
 };
 
 // The only factory of Tx, Snapshot and Call; each lives for one call of f.

@@ -40,6 +40,7 @@ public:
     void set_place(Quotas::Place place) { place_ = std::move(place); }
     void set_over_quota(std::string_view limit) { over_quota_ = limit; }
     void set_operation(std::string_view name) { operation_ = name; }  // It outlives requests.
+    const std::string& request_id() const { return request_id_; }
     bool logs() const { return parts_.access.on(); }
     void set_key_hash(std::string hash) { key_hash_ = std::move(hash); }
     void set_principal(const Principal& principal);

@@ -399,6 +399,7 @@ void HttpServer::Impl::serve_operation(
     keyed.method = std::move(parsed.request.head.method);
     keyed.path = std::move(parsed.request.head.path);
     keyed.origin = std::move(parsed.request.head.client_address);
+    keyed.request_id = out->request_id();
     keyed.request = std::move(request);
     fingerprint(parsed, keyed);
     keyed.principal = std::move(parsed.principal);

@@ -139,6 +139,23 @@ bool remove_all(store::Session& session, std::span<const Old> some, TimePoint no
     });
 }
 
+// With the references by which people find an expired key.
+int forget_expired(store::Session& session, TimePoint before, int limit) {
+    Batch forgotten;
+    run_statement(
+        session,
+        sql::delete_tombstones,
+        [&](const Row& row) {
+            forgotten.keys.push_back({row.integer(0), {}, {}});
+        },
+        before,
+        limit
+    );
+    if (!forgotten.keys.empty())
+        execute_statement(session, sql::delete_key_references, to_json(forgotten));
+    return static_cast<int>(forgotten.keys.size());
+}
+
 }  // namespace
 
 std::optional<std::string> ReaperOptions::problem() const {
@@ -168,9 +185,7 @@ ReaperReport Reaper::run_once(TimePoint now, const std::stop_token& stop) {
         more = reap(done, past, now);
     if (stop.stop_requested()) return done;
     store::write_now(store_, [&](store::Session& session) {
-        done.forgotten = static_cast<int>(execute_statement(
-            session, sql::delete_tombstones, now - options_.keep_expired, options_.batch_max
-        ));
+        done.forgotten = forget_expired(session, now - options_.keep_expired, options_.batch_max);
         done.done_forgotten = static_cast<int>(execute_statement(
             session, sql::delete_old_inbox_rows, now - options_.keep_done, options_.batch_max
         ));

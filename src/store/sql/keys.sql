@@ -89,7 +89,8 @@ WHERE id IN (
     SELECT id FROM pawl_key_registry
     WHERE state = 'expired' AND expired_at < $1
       AND id <= (SELECT seq FROM sqlite_sequence WHERE name = 'pawl_key_registry')
-    ORDER BY expired_at LIMIT $2);
+    ORDER BY expired_at LIMIT $2)
+RETURNING id;
 
 -- name: delete_tombstones [postgres]
 -- An identity column never assigns an id twice.
@@ -97,7 +98,8 @@ DELETE FROM pawl_key_registry
 WHERE id IN (
     SELECT id FROM pawl_key_registry
     WHERE state = 'expired' AND expired_at < $1
-    ORDER BY expired_at LIMIT $2);
+    ORDER BY expired_at LIMIT $2)
+RETURNING id;
 
 -- name: end_previous_server_leases   ($1 now, $2 the lease's new end)
 -- The only server of a database runs this at its start: the process that held these leases is dead. A server that shares its

@@ -1,4 +1,4 @@
--- What the servers counted, minute by minute. 0009_samples.postgres.sql has the same table.
+-- What the servers counted, minute by minute. 0012_samples.postgres.sql has the same table.
 
 -- For the plots of the operator's page: nothing else reads it. A server writes its row each minute and removes what is old.
 CREATE TABLE pawl_samples (
