@@ -94,20 +94,28 @@ void add_settle(CLI::App& to, Run& run) {
 }
 
 void add_keys(CLI::App& app, Run& run) {
-    auto& keys =
-        *app.add_subcommand("keys", "Idempotency keys: list, show, timeline, retry, settle");
+    auto& keys = *app.add_subcommand(
+        "keys", "Idempotency keys: list, search, show, timeline, retry, settle"
+    );
     keys.require_subcommand(1);
     auto* list = command(keys, run, "list", "Newest first", [](Run& r) {
         cli::list_keys(r.open(), r.filter, r.json, r.out);
     });
-    list->add_option("--status", run.filter.status, "open, attention or finished")
-        ->check(CLI::IsMember({"open", "attention", "finished"}));
-    list->add_option("--operation", run.filter.operation, "Only keys of this operation");
-    list->add_option("--account", run.filter.account, "Only keys of this account");
-    list->add_option("--key", run.filter.key, "Only this Idempotency-Key");
-    list->add_option("--below", run.filter.below, "Only keys with a smaller id: the next page")
-        ->check(decimal());
-    add_limit(*list, run.filter.limit, "Most keys to show");
+    cli::add_key_filter(*list, run.filter);
+
+    auto* search = command(
+        keys,
+        run,
+        "search",
+        "Find keys by an id of the request, of a ride, of a charge ...: newest first",
+        [](Run& r) { cli::list_keys(r.open(), r.filter, r.json, r.out); }
+    );
+    search->add_option(
+        "text",
+        run.filter.wanted.text,
+        "Idempotency-Key, X-Request-Id, or an id that the operation named"
+    );
+    cli::add_key_filter(*search, run.filter);
 
     auto* show = command(keys, run, "show", "Show one key in full", [](Run& r) {
         cli::show_key(r.open(), r.which, r.json, r.out);
@@ -330,6 +338,10 @@ void add_commands(CLI::App& app, Run& run) {
     cli::add_check(app, run);
 }
 
+bool lists(const CLI::App& command) {
+    return command.get_name() == "list" || command.get_name() == "search";
+}
+
 // Each store reports invalid bytes in its own way and place (tests/fuzz/dead_filter.cpp, input
 // error_half_a_character).
 void check_texts(const std::vector<std::string>& words) {
@@ -382,8 +394,7 @@ int command_line(
         const bool id_wanted = app.got_subcommand("keys") || app.got_subcommand("attention");
         const auto& chosen = *app.get_subcommands().front();
         if (id_wanted && !chosen.get_subcommands().empty() &&
-            chosen.get_subcommands().front()->get_name() != "list" && !run.which.id &&
-            !run.which.key)
+            !lists(*chosen.get_subcommands().front()) && !run.which.id && !run.which.key)
             throw CLI::RequiredError{"id or --key"};
         run.act(run);
         return run.status;

@@ -18,23 +18,6 @@ struct KeySelector {
     std::optional<std::string> tenant;
 };
 
-// A row of sql::list_keys.
-struct KeyLine {
-    std::int64_t id{};
-    std::string tenant;
-    std::string account;
-    std::string key;
-    std::string operation;
-    std::string status;
-    std::string recovery_point;
-    int attempt{};
-    std::optional<std::string> lease_until;
-    std::optional<int> response_status;
-    std::string created_at;
-    std::string last_run_at;
-    std::optional<std::string> error;
-};
-
 // What is left of a key that the reaper has removed.
 struct ExpiredKey {
     std::int64_t id{};
@@ -43,6 +26,7 @@ struct ExpiredKey {
     std::optional<std::string> location;
     std::string expired_at;
     int generation{};
+    Json references;
     Json history;
 };
 

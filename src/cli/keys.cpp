@@ -15,21 +15,7 @@ namespace {
 
 using Text = std::optional<std::string>;
 
-// The columns of list_keys, show_key, and list_attention, in order.
-struct KeyShort {
-    std::int64_t id{};
-    std::string created_at;
-    std::string account;
-    std::string key;
-    std::string operation;
-    std::string status;
-    std::string recovery_point;
-    int attempt{};
-    std::optional<int> response_status;
-    Text lease_until;
-    Text error;
-};
-
+// The columns of show_key, and list_attention, in order.
 struct KeyDetail {
     std::int64_t id{};
     std::string tenant;
@@ -62,6 +48,7 @@ struct KeyDetail {
     int completer_runs{};
     Text completer_first_at;
     Text completer_next_at;
+    Json references;
     Json calls_not_made;
     Json history;
 };
@@ -225,43 +212,6 @@ TimePoint record_decision(Service& service, const Attention& at, const Decision&
 }
 
 }  // namespace
-
-void list_keys(Service& service, const KeyFilter& filter, bool json, std::ostream& out) {
-    if (filter.below && read<KeyDetail>(service, sql::show_key, *filter.below).empty())
-        throw CommandFailed{
-            "there is no " + name_of(*filter.below) +
-            " any more to continue from: start again without --below"};
-    const auto found = read<KeyLine>(
-        service,
-        sql::list_keys,
-        filter.status,
-        filter.operation,
-        filter.account,
-        filter.key,
-        filter.below,
-        filter.limit
-    );
-    if (json) return print_rows(out, found, true, "");
-    std::vector<Line<KeyShort>> lines;
-    for (const auto& [k, damage] : found)
-        lines.push_back(
-            {{k.id,
-              k.created_at,
-              k.account,
-              k.key,
-              k.operation,
-              k.status,
-              k.recovery_point,
-              k.attempt,
-              k.response_status,
-              k.lease_until,
-              k.error},
-             damage}
-        );
-    print_rows(out, lines, false, "No key matches.");
-    if (std::ssize(found) == filter.limit)
-        out << "There may be more: --below " << found.back().row.id << '\n';
-}
 
 void show_key(Service& service, const KeySelector& which, bool json, std::ostream& out) {
     const auto id = id_of(service, which);

@@ -14,16 +14,6 @@
 // StoreError.
 namespace pawl::cli {
 
-struct KeyFilter {
-    std::optional<std::string> status;
-    std::optional<std::string> operation;
-    std::optional<std::string> account;
-    std::optional<std::string> key;
-    std::optional<std::int64_t> below;  // Older than this key: the next page.
-    int limit{50};
-};
-
-void list_keys(Service& service, const KeyFilter& filter, bool json, std::ostream& out);
 void show_key(Service& service, const KeySelector& which, bool json, std::ostream& out);
 void retry_key(
     Service& service, const KeySelector& which, const std::string& by, bool json, std::ostream& out

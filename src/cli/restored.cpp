@@ -16,13 +16,6 @@ namespace pawl::cli {
 
 namespace {
 
-TimePoint time_of_option(const std::string& name, const std::string& text) {
-    auto whole = text;
-    if (whole.size() == 20 && whole.back() == 'Z') whole.replace(19, 1, ".000Z");
-    if (const auto at = base::time_from_text(whole)) return *at;
-    throw CommandFailed{name + " is " + text + ": a time in UTC, such as 2026-11-21T04:30:00Z"};
-}
-
 struct Opened {
     int epoch{};
     std::string lost_since;
@@ -81,6 +74,13 @@ ReconcileOptions reconcile_options(const std::string& since, const std::string& 
     if (asked.until <= asked.since)
         throw CommandFailed{"--until is " + until + ": not later than --since"};
     return asked;
+}
+
+TimePoint time_of_option(const std::string& name, const std::string& text) {
+    auto whole = text;
+    if (whole.size() == 20 && whole.back() == 'Z') whole.replace(19, 1, ".000Z");
+    if (const auto at = base::time_from_text(whole)) return *at;
+    throw CommandFailed{name + " is " + text + ": a time in UTC, such as 2026-11-21T04:30:00Z"};
 }
 
 void record_restore(

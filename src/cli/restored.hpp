@@ -22,6 +22,8 @@ struct RestoredOptions {
     std::string by;
 };
 
+// Throws CommandFailed that names the option.
+TimePoint time_of_option(const std::string& name, const std::string& text);
 // Opens an epoch, with its audit entry. Throws CommandFailed (output.hpp) and StoreError.
 void record_restore(Service& service, const RestoredOptions& options, bool json, std::ostream& out);
 

@@ -4,6 +4,7 @@
 
 #include "src/cli/dead_letters.hpp"
 #include "src/cli/jobs.hpp"
+#include "src/cli/key_list.hpp"
 #include "src/cli/keys.hpp"
 #include "src/cli/queues.hpp"
 #include "src/cli/restored.hpp"

@@ -370,47 +370,6 @@ TEST_P(AttentionTest, requests_that_wait_for_a_person_are_counted_by_reason) {
     EXPECT_EQ(counts[0].oldest, first);
 }
 
-TEST_P(AttentionTest, keys_are_listed_newest_first_with_any_filter) {
-    // Issue 16, number 21: one of two servers may claim under an id that it preallocated long ago.
-    const auto taken_ahead = register_key("a").value();
-    const auto b = open_key("b");
-    clock.advance(1s);
-    const auto a = open_key(taken_ahead, "a");
-    const auto c = open_key("c");
-    ASSERT_LT(a, b);
-    finish(a, 1, "ride_created");
-    using Word = std::optional<std::string>;
-    using Id = std::optional<std::int64_t>;
-    auto listed = [&](Word status, Word operation, Word account, Word key, Id below, int limit) {
-        return read_now(*store, [&](Session& session) {
-            std::vector<std::int64_t> ids;
-            detail::run_statement(
-                session,
-                sql::list_keys,
-                [&](const store::Row& row) { ids.push_back(row.integer(0)); },
-                status,
-                operation,
-                account,
-                key,
-                below,
-                limit
-            );
-            return ids;
-        });
-    };
-    using Ids = std::vector<std::int64_t>;
-
-    EXPECT_EQ(listed({}, {}, {}, {}, {}, 10), (Ids{c, a, b}));
-    EXPECT_EQ(listed({}, {}, {}, {}, {}, 1), (Ids{c}));
-    EXPECT_EQ(listed("finished", {}, {}, {}, {}, 10), (Ids{a}));
-    EXPECT_EQ(listed({}, "no_such", {}, {}, {}, 10), (Ids{}));
-    EXPECT_EQ(listed({}, {}, "account", {}, {}, 10), (Ids{c, a, b}));
-    EXPECT_EQ(listed({}, {}, {}, "key of b", {}, 10), (Ids{b}));
-    EXPECT_EQ(listed({}, {}, {}, {}, c, 10), (Ids{a, b}));
-    EXPECT_EQ(listed({}, {}, {}, {}, a, 10), (Ids{b}));
-    EXPECT_EQ(listed({}, {}, {}, {}, b, 10), (Ids{}));
-}
-
 TEST_P(AttentionTest, an_expired_key_is_found_by_its_hash_with_its_history) {
     const auto id = open_key("hash");
     const auto other = open_key("other");

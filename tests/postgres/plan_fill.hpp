@@ -60,6 +60,9 @@ INSERT INTO pawl_calls_not_made (key_id, generation, recovery_point, call_target
 SELECT i, 0, 'ride_created', 'bank a', 'refused', 'Declined', '2026-12-31Z'
 FROM generate_series(500001, 600000) AS i;
 
+INSERT INTO pawl_key_references (key_id, name, id)
+SELECT i, 'request', 'req-' || i FROM generate_series(1, 1100000) AS i;
+
 INSERT INTO pawl_audit_log (at, actor, action, key_id, detail)
 SELECT '2026-12-31Z', 'ann', 'settle', 100000 + i, '{}' FROM generate_series(1, 100000) AS i;
 

@@ -105,11 +105,6 @@ inline std::vector<Case> cases_of_keys() {
         {&sql::keep_result_for_person, {id::attention, "Charge", "{}", "0", "ride_created"}},
         {&sql::list_attention, {"10"}, {"pawl_attention", "pawl_idempotency_keys"}, by_people, 0},
         {&sql::list_accounts, {"10"}, {"pawl_idempotency_keys"}, by_people, 0},
-        {&sql::list_keys,
-         {none, none, none, none, none, "10"},
-         {"pawl_idempotency_keys_created", "pawl_idempotency_keys"},
-         by_people,
-         0},
         {&sql::move_key,
          {id::open, "1", point, "charged", "{}", at::soon, "c", at::now, "false", at::now, none},
          {},
@@ -170,6 +165,58 @@ inline std::vector<Case> cases_of_inquiries() {
          by_people,
          0},
         {&sql::note_inquiry, {id::open, "0", point, at::now, "undecided", "why"}},
+    };
+}
+
+// A search has one criterion, and NULL for the others.
+inline std::vector<Case> cases_of_search() {
+    const auto* since = "2000-01-01 00:00:00+00";
+    const auto* until = "9999-01-01 00:00:00+00";
+    const auto* all = "pawl_idempotency_keys";
+    const auto* batch = R"({"keys":[{"id":77},{"id":78}]})";
+    const auto by = [&](std::size_t n, Text value) {
+        std::vector<Text> values(7, none);
+        if (n > 0) values[n - 1] = std::move(value);
+        for (const auto* more : {since, until, "0", "10"}) values.emplace_back(more);
+        return values;
+    };
+    auto by_id = by(0, none);
+    by_id.emplace_back("[500007, 500008]");
+    return {
+        {&sql::delete_key_references, {batch}},
+        {&sql::find_keys_by_reference, {"req-500007", "request", "10"}},
+        {&sql::find_keys_by_text, {"req-500007", "10"}},
+        {&sql::find_place_of_key, {id::finished}},
+        {&sql::insert_key_references, {id::open, "ride", "1", "charge", "ch_1"}},
+        {&sql::move_key_references, {"77", id::next}},
+        {&sql::search_expired_by_id, {since, until, "0", "10", "[77, 78]"}},
+        {&sql::search_expired_by_time,
+         {since, until, "0", "10"},
+         {"pawl_key_registry_expired", "pawl_key_registry"},
+         by_people,
+         0},
+        {&sql::search_keys_by_account,
+         by(4, "user-7"),
+         {all, "pawl_idempotency_keys_created", "pawl_idempotency_keys_account"},
+         by_people,
+         0},
+        {&sql::search_keys_by_id, by_id},
+        {&sql::search_keys_by_key, by(5, "key-500007")},
+        {&sql::search_keys_by_operation,
+         by(2, "book_ride"),
+         {all, "pawl_idempotency_keys_created", "pawl_idempotency_keys_operation"},
+         by_people,
+         0},
+        {&sql::search_keys_by_time,
+         by(0, none),
+         {all, "pawl_idempotency_keys_created"},
+         by_people,
+         0},
+        {&sql::search_unsettled_keys,
+         by(1, "open"),
+         {"pawl_idempotency_keys_open", "pawl_attention", all},
+         by_people,
+         0},
     };
 }
 
@@ -394,6 +441,7 @@ inline std::vector<Case> all_cases() {
           cases_of_servers(),
           cases_of_doctor(),
           cases_of_inquiries(),
+          cases_of_search(),
           cases_of_kafka(),
           cases_of_locks(),
           cases_of_the_database(),

@@ -31,6 +31,7 @@ const std::set<std::string> large{
     "pawl_idempotency_keys",
     "pawl_inbox",
     "pawl_jobs",
+    "pawl_key_references",
     "pawl_key_registry",
     "rides",
     "pawl_staged_jobs",

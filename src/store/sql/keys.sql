@@ -296,24 +296,18 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'finished', 1, 'finis
 
 -- name: list_accounts   ($1 limit)
 -- For a search by the client's key alone. An expired key leaves only the hash of (tenant, account, key), so that the search
--- computes the hash for each account.
-SELECT DISTINCT tenant, account
-FROM pawl_idempotency_keys
+-- computes the hash for each account. Steps from one account to the next in the index instead of reading all keys. An account
+-- that several tenants have is listed with the tenant of its newest key.
+WITH RECURSIVE accounts (account) AS (
+    SELECT min(account) FROM pawl_idempotency_keys
+    UNION ALL
+    SELECT (SELECT min(k.account) FROM pawl_idempotency_keys AS k WHERE k.account > a.account)
+    FROM accounts AS a
+    WHERE a.account IS NOT NULL)
+SELECT (SELECT k.tenant FROM pawl_idempotency_keys AS k WHERE k.account = a.account ORDER BY k.created_at DESC LIMIT 1), a.account
+FROM accounts AS a
+WHERE a.account IS NOT NULL
 LIMIT $1;
-
--- name: list_keys   ($1 status or NULL, $2 operation or NULL, $3 account or NULL, $4 key or NULL, $5 id of a key: only
---   older ones, or NULL, $6 limit)
--- Sorted by time, because servers preallocate ids in blocks, so that ids are not in the order of time (docs/adr/0010).
-SELECT id, tenant, account, idempotency_key, operation, status, recovery_point, attempt, lease_until,
-       response_status, created_at, last_run_at, error
-FROM pawl_idempotency_keys
-WHERE (CAST($1 AS text) IS NULL OR status = $1)
-  AND (CAST($2 AS text) IS NULL OR operation = $2)
-  AND (CAST($3 AS text) IS NULL OR account = $3)
-  AND (CAST($4 AS text) IS NULL OR idempotency_key = $4)
-  AND (CAST($5 AS bigint) IS NULL OR (created_at, id) < (SELECT o.created_at, o.id FROM pawl_idempotency_keys AS o WHERE o.id = $5))
-ORDER BY created_at DESC, id DESC
-LIMIT $6;
 
 -- name: move_key   ($1 id, $2 attempt, $3 from point, $4 to point, $5 data, $6 lease until, $7 call key, $8 called
 --   at, $9 calling, $10 now, $11 call target)
@@ -359,6 +353,8 @@ WHERE id = $1
 
 -- name: show_expired [sqlite]   ($1 id)
 SELECT id, 'expired', outcome, location, expired_at, generation,
+       (SELECT json_group_array(json_object('name', name, 'id', id))
+        FROM (SELECT name, id FROM pawl_key_references WHERE key_id = $1 ORDER BY name, id)),
        (SELECT json_group_array(json_object('at', at, 'actor', actor, 'action', action, 'detail', detail))
         FROM (SELECT * FROM pawl_audit_log WHERE key_id = $1 ORDER BY id))
 FROM pawl_key_registry
@@ -368,6 +364,8 @@ WHERE id = $1
 -- name: show_expired [postgres]
 -- The times in the JSON have the same format as on SQLite, where they are stored as text.
 SELECT id, 'expired', outcome, location, expired_at, generation,
+       (SELECT coalesce(json_agg(json_build_object('name', name, 'id', id) ORDER BY name, id), '[]')
+        FROM pawl_key_references WHERE key_id = $1),
        (SELECT coalesce(json_agg(json_build_object(
                    'at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
                    'actor', actor, 'action', action, 'detail', detail) ORDER BY id), '[]')
@@ -381,6 +379,8 @@ SELECT id, tenant, account, idempotency_key, operation, request_method, request_
        attempt, lease_until, recovery_point, recovery_data, generation, call_key, called_at, calling, call_target,
        response_status, response_type, response_headers, response_body, created_at, last_run_at, finished_at,
        expires_at, error, completer_runs, completer_first_at, completer_next_at,
+       (SELECT json_group_array(json_object('name', name, 'id', id))
+        FROM (SELECT name, id FROM pawl_key_references WHERE key_id = $1 ORDER BY name, id)),
        (SELECT json_group_array(json_object(
                    'at', at, 'recovery_point', recovery_point, 'call_target', call_target, 'proof', proof, 'detail', detail))
         FROM (SELECT * FROM pawl_calls_not_made WHERE key_id = $1 ORDER BY generation)),
@@ -395,6 +395,8 @@ SELECT id, tenant, account, idempotency_key, operation, request_method, request_
        attempt, lease_until, recovery_point, recovery_data, generation, call_key, called_at, calling, call_target,
        response_status, response_type, response_headers, response_body, created_at, last_run_at, finished_at,
        expires_at, error, completer_runs, completer_first_at, completer_next_at,
+       (SELECT coalesce(json_agg(json_build_object('name', name, 'id', id) ORDER BY name, id), '[]')
+        FROM pawl_key_references WHERE key_id = $1),
        (SELECT coalesce(json_agg(json_build_object(
                    'at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'recovery_point', recovery_point,
                    'call_target', call_target, 'proof', proof, 'detail', detail) ORDER BY generation), '[]')
