@@ -187,7 +187,8 @@ void Provider::Impl::serve_api(const Request& request, Responder respond) {
         .account = account,
         .key = std::string{request.head.header("Idempotency-Key").value_or("")},
         .id = id,
-        .form = {}};
+        .form = {},
+        .traceparent = std::string{request.head.header("traceparent").value_or("")}};
     for (const auto& pair : std::get<0>(pairs)) asked.form[pair.name] = pair.value;
     auto shared = std::make_shared<Responder>(std::move(respond)
     );  // A Responder can't be copied, but callbacks must be.

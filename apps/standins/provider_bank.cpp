@@ -349,6 +349,7 @@ std::string Bank::line_of(const BankRequest& request, const Outcome& outcome, pa
     line["description"] = bank_field(request, "description");
     line["key"] = request.key;
     line["request"] = request.id;
+    if (!request.traceparent.empty()) line["traceparent"] = request.traceparent;
     if (!outcome.remember) line["forgotten"] = true;
     line["fingerprint"] = fingerprint(request);
     line["status"] = outcome.answer.status;

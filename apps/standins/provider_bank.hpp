@@ -37,6 +37,7 @@ struct BankRequest {
     std::string key;      // Idempotency-Key; may be empty.
     std::string id;       // Request-Id: differs between a request and its repeats.
     std::map<std::string, std::string> form;
+    std::string traceparent{};  // As it came.
 };
 
 std::string bank_field(const BankRequest& request, const char* name);  // Empty if it is missing.

@@ -49,6 +49,10 @@ public:
     // For clients: shown to operators in the time line of the key. The last one counts.
     void note_response(ProviderResponse response) const { response_ = std::move(response); }
     const std::optional<ProviderResponse>& response() const { return response_; }
+    // For clients: the headers of these names (W3C Trace Context), by which the provider's spans
+    // hang under this call's. Empty: none are to be sent.
+    const std::string& traceparent() const { return traceparent_; }
+    const std::string& tracestate() const { return tracestate_; }
 
 private:
     friend class KeyedCall;
@@ -60,6 +64,8 @@ private:
 
     std::stop_token stop_;
     mutable std::optional<ProviderResponse> response_;
+    std::string traceparent_;
+    std::string tracestate_;
     bool open_{true};
 };
 

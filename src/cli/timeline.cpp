@@ -4,6 +4,7 @@
 
 #include "src/base/time_text.hpp"
 #include "src/cli/read_rows.hpp"
+#include "src/core/trace_context.hpp"
 #include "src/engine/timeline.hpp"
 #include "store/statements.hpp"
 
@@ -28,6 +29,7 @@ struct EventLine {
     Text request_id;
     Text took_ms;
     Text detail;
+    Text trace_id;  // Of what begins an attempt in a trace.
 };
 
 struct StoredEvents {
@@ -40,6 +42,11 @@ Text took_ms(const std::optional<std::int64_t>& us) {
     if (!us) return std::nullopt;
     auto decimals = std::to_string(1'000 + *us % 1'000);
     return std::to_string(*us / 1'000) + '.' + decimals.substr(1);
+}
+
+Text trace_id_of(const engine::TimelineEvent& event) {
+    const auto trace = event.trace ? core::TraceContext::from_text(*event.trace) : std::nullopt;
+    return trace ? Text{std::string{trace->trace_id()}} : std::nullopt;
 }
 
 class Lines {
@@ -59,7 +66,8 @@ public:
               event.status,
               event.request_id,
               took_ms(event.took_us),
-              event.detail},
+              event.detail,
+              trace_id_of(event)},
              {}}
         );
     }

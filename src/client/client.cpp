@@ -212,6 +212,14 @@ ClientResult Client::post(
 
 namespace {
 
+// The provider's spans hang under the call's, unless the application sends its own headers.
+http::OutgoingRequest traced(const Call& call, http::OutgoingRequest out) {
+    if (call.traceparent().empty() || http::first_header(out.headers, "traceparent")) return out;
+    out.headers.push_back({"traceparent", call.traceparent()});
+    if (!call.tracestate().empty()) out.headers.push_back({"tracestate", call.tracestate()});
+    return out;
+}
+
 // For the key's time line.
 ClientResult noted(const Call& call, ClientResult result) {
     if (const auto* answered = std::get_if<Answered>(&result)) {
@@ -227,20 +235,26 @@ ClientResult noted(const Call& call, ClientResult result) {
 ClientResult Client::perform(const KeyedCall& call, const ClientRequest& request) {
     call.assert_open();
     return noted(
-        call, impl_->retrying.try_once(impl_->outgoing(request, &call.key().text), call.stop())
+        call,
+        impl_->retrying.try_once(
+            traced(call, impl_->outgoing(request, &call.key().text)), call.stop()
+        )
     );
 }
 
 ClientResult Client::perform(const Call& call, const ClientRequest& request, const ClientKey& key) {
     call.assert_open();
     return noted(
-        call, impl_->retrying.try_once(impl_->outgoing(request, &key.text()), call.stop())
+        call,
+        impl_->retrying.try_once(traced(call, impl_->outgoing(request, &key.text())), call.stop())
     );
 }
 
 ClientResult Client::send_once(const Call& call, const ClientRequest& request) {
     call.assert_open();
-    return noted(call, impl_->retrying.try_once(impl_->outgoing(request, nullptr), call.stop()));
+    return noted(
+        call, impl_->retrying.try_once(traced(call, impl_->outgoing(request, nullptr)), call.stop())
+    );
 }
 
 void Client::start(

@@ -142,6 +142,13 @@ private:
     detail::TxContext tx_context(store::Session& session);
     // Adds an event at the current point to the time line.
     void note(std::string_view what, TimelineEvent event = {});
+    // Its place in a trace; nullptr: none.
+    const core::TraceContext* trace() const {
+        return request_.trace ? &request_.trace->here : nullptr;
+    }
+    void begin_trace();
+    void join_trace(store::Session& session);
+    void end_trace();
     void write_notes(store::Session& session) {
         timeline_.write(session, facts_.id, facts_.number);
         references_.write(session, facts_.id);
@@ -197,13 +204,12 @@ private:
     // Call.
     Next make_call();
     Event call();
-    ObservedStep observed_call() const;
-    void note_call(
+    ObservedStep observed_call(const core::TraceContext* span) const;
+    TimelineEvent event_of_call(
         const detail::CallOutcome& ended,
         const std::string& error,
-        const std::optional<ProviderResponse>& said,
-        std::int64_t took
-    );
+        const std::optional<ProviderResponse>& said
+    ) const;
     Event called(const detail::CallOutcome& ended, const std::string& error);
     Event not_called(const std::string& error, Reason why);
     // The call of an earlier attempt, if one may have been made.
@@ -275,6 +281,8 @@ private:
     std::string_view reason_;         // For the attention list.
     std::string error_;               // For operators.
     Timeline timeline_;
+    // Began its own span, which no request over HTTP and no job ends.
+    std::optional<std::chrono::steady_clock::time_point> own_span_{};
     KeyReferences references_;  // Of the current transaction.
     bool staged_{false};        // The current transaction stages jobs.
     bool listed_{false};        // It puts the key on the attention list.

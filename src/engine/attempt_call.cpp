@@ -91,6 +91,8 @@ Attempt::Event Attempt::call() {
     const auto renewal = engine_.renewals().begin(
         {facts_.id, facts_.number, facts_.at.stored}, facts_.leased.steady
     );
+    const auto span = engine_.span_under(trace());
+    const auto* const its_span = span ? &*span : nullptr;
     detail::CallOutcome ended = InDoubt{};
     std::string error;
     std::optional<ProviderResponse> said;
@@ -102,10 +104,10 @@ Attempt::Event Attempt::call() {
             said = call.response();
             return outcome;
         };
-        const auto& stop = engine_.calls().stop_token();
+        const detail::TxFactory::CallContext context{engine_.calls().stop_token(), its_span};
         ended = mark.provider != nullptr
-                    ? detail::TxFactory::with_routed_call(call_key(), *mark.provider, stop, make)
-                    : detail::TxFactory::with_call(call_key(), stop, make);
+                    ? detail::TxFactory::with_routed_call(call_key(), *mark.provider, context, make)
+                    : detail::TxFactory::with_call(call_key(), context, make);
         PAWL_FAULT("engine.call.after");
     } catch (const std::exception& thrown) {
         error = thrown.what();
@@ -113,18 +115,25 @@ Attempt::Event Attempt::call() {
         error = "an exception that is not a std::exception";
     }
     const auto took = engine_.clock().steady() - began;
-    if (auto* by = engine_.observer()) by->on_call(observed_call(), ended_of(ended), took);
+    auto event = event_of_call(ended, error, said);
+    event.took_us = microseconds(took);
+    if (auto* by = engine_.observer()) {
+        auto observed = observed_call(its_span);
+        observed.result = *event.result;
+        observed.provider_status = event.status.value_or(0);
+        by->on_call(observed, ended_of(ended), took);
+    }
     engine_.renewals().end(renewal);
-    note_call(ended, error, said, microseconds(took));
+    note("called", std::move(event));
+    timeline_.keep();
     return called(ended, error);
 }
 
-void Attempt::note_call(
+TimelineEvent Attempt::event_of_call(
     const detail::CallOutcome& ended,
     const std::string& error,
-    const std::optional<ProviderResponse>& said,
-    std::int64_t took
-) {
+    const std::optional<ProviderResponse>& said
+) const {
     TimelineEvent event;
     if (!facts_.mark->target.empty()) event.to = facts_.mark->target;
     if (const auto* result = std::get_if<detail::CallResult>(&ended))
@@ -137,17 +146,18 @@ void Attempt::note_call(
         event.status = said->status;
         if (!said->request_id.empty()) event.request_id = base::sanitized_error(said->request_id);
     }
-    event.took_us = took;
-    note("called", std::move(event));
-    timeline_.keep();
+    return event;
 }
 
-ObservedStep Attempt::observed_call() const {
+ObservedStep Attempt::observed_call(const core::TraceContext* span) const {
     const auto* const provider = facts_.mark->provider;
     return {
-        *operation_,
-        facts_.at.step,
-        provider != nullptr ? std::string_view{provider->name} : std::string_view{}};
+        .operation = *operation_,
+        .step = facts_.at.step,
+        .provider = provider != nullptr ? std::string_view{provider->name} : std::string_view{},
+        .under = trace(),
+        .span = span,
+        .target = facts_.mark->target};
 }
 
 Attempt::Event Attempt::called(const detail::CallOutcome& ended, const std::string& error) {

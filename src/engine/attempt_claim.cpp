@@ -147,6 +147,7 @@ Attempt::Outcome Attempt::run_fresh(store::Session& session, std::int64_t id, in
          .key = request_.key},
         request_.request.get()
     );
+    begin_trace();
     note("claimed", {.by = actor(), .point = "started"});
     references_.add_request(request_.request_id, facts_.number);
     auto reached = advance_from(session, {0, start, "started"});
@@ -178,6 +179,7 @@ Attempt::Outcome Attempt::run_resumed(store::Session& session, const KeyRow& row
     facts_.number = row.attempt + 1;
     facts_.generation = row.generation;
     session.set_lock_timeout(0ms);
+    join_trace(session);
     note("taken-over", {.by = actor(), .detail = left_by(row)});
     references_.add_request(request_.request_id, facts_.number);
     if (step().foreign) {

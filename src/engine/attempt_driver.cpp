@@ -120,8 +120,43 @@ detail::TxContext Attempt::tx_context(store::Session& session) {
 void Attempt::note(std::string_view what, TimelineEvent event) {
     event.at = engine_.clock().now();
     event.what = what;
+    // Only what begins an attempt says who began it.
+    if (event.by && trace() != nullptr) event.trace = trace()->text();
     if (!event.point) event.point = facts_.at.stored;
     timeline_.add(std::move(event));
+}
+
+// For a request that came in no trace, as by Service::run().
+void Attempt::begin_trace() {
+    if (request_.trace || !engine_.records_traces()) return;
+    request_.trace = engine_.begin_trace(std::nullopt);
+    own_span_ = engine_.clock().steady();
+}
+
+// In the transaction that takes the key over. A request goes on in its client's trace, the
+// completer in that of the attempt before, and a link names that attempt's span.
+void Attempt::join_trace(store::Session& session) {
+    if (!engine_.records_traces()) return;
+    auto earlier = find_trace(session, hash_);
+    if (!request_.trace) {
+        request_.trace = engine_.continue_trace(earlier);
+        own_span_ = engine_.clock().steady();
+    }
+    request_.trace->link = std::move(earlier);
+}
+
+void Attempt::end_trace() {
+    if (!own_span_) return;
+    const auto by = settlement_ ? std::string{"operator"} : actor();
+    engine_.observer()->on_attempt(
+        {*operation_, *request_.trace, by, facts_.number, hash_, answer_, *own_span_}
+    );
+}
+
+detail::TxContext Attempt::tx_context(store::Session& session) {
+    auto context = engine_.tx_context(session, facts_.id, staged_, operation_->settings.isolation);
+    context.trace = trace();
+    return context;
 }
 
 std::string Attempt::actor() const {
@@ -269,6 +304,7 @@ bool Attempt::has_run() const {
 
 Attempt::Event Attempt::committed() {
     if (std::exchange(staged_, false)) engine_.staged();
+    if (has_run() && request_.trace) request_.trace->at_work = true;
     if (auto* position = std::get_if<Position>(&*outcome_)) {
         facts_.at = std::move(*position);
         return asking_ ? Event::reached_doubt : Event::reached_call;
@@ -297,6 +333,7 @@ Attempt::Next Attempt::respond() {
              {"detail", refused->detail}}
         );
     engine_.in_flight_calls().end(facts_.id);
+    end_trace();
     engine_.end_attempt(hash_, on_answer_, std::move(answer_));
     return std::nullopt;
 }

@@ -134,6 +134,9 @@ Attempt::Event Attempt::inquire() {
     const auto renewal = engine_.renewals().begin(
         {facts_.id, facts_.number, facts_.at.stored}, facts_.leased.steady
     );
+    const auto span = engine_.span_under(trace());
+    const auto* const its_span = span ? &*span : nullptr;
+    std::optional<ProviderResponse> said;
     detail::InquiryOutcome ended = Undecided{};
     const auto began = engine_.clock().steady();
     try {
@@ -142,9 +145,11 @@ Attempt::Event Attempt::inquire() {
             call_key(),
             mark.called_at,
             mark.provider,
-            engine_.calls().stop_token(),
-            [this](InquiryCall& call) {
-                return step().inquire(operation_->op.get(), call, facts_.at.point.get());
+            {engine_.calls().stop_token(), its_span},
+            [&](InquiryCall& call) {
+                auto outcome = step().inquire(operation_->op.get(), call, facts_.at.point.get());
+                said = call.response();
+                return outcome;
             }
         );
         PAWL_FAULT("engine.inquiry.after");
@@ -154,7 +159,12 @@ Attempt::Event Attempt::inquire() {
         ended = Undecided{"an exception that is not a std::exception"};
     }
     const auto took = engine_.clock().steady() - began;
-    if (auto* by = engine_.observer()) by->on_inquiry(observed_call(), kind_of(ended), took);
+    if (auto* by = engine_.observer()) {
+        auto observed = observed_call(its_span);
+        observed.result = word_of(kind_of(ended));
+        observed.provider_status = said ? said->status : 0;
+        by->on_inquiry(observed, kind_of(ended), took);
+    }
     engine_.renewals().end(renewal);
     TimelineEvent event{
         .result = std::string{word_of(kind_of(ended))}, .took_us = microseconds(took)};

@@ -24,11 +24,14 @@ Attempt::Outcome Attempt::run_keep(store::Session& session) {
     auto moved = detail::TxFactory::with_tx(tx_context(session), [&](Tx& tx) {
         return step().keep(operation_->op.get(), tx, facts_.at.point.get(), *result_);
     });
-    note(
-        "kept",
-        {.result = std::string{step().results[result_->result].name},
-         .took_us = microseconds(engine_.clock().steady() - began)}
-    );
+    const auto took = engine_.clock().steady() - began;
+    const auto result = step().results[result_->result].name;
+    if (auto* by = engine_.observer())
+        by->on_keep(
+            {.operation = *operation_, .step = facts_.at.step, .under = trace(), .result = result},
+            took
+        );
+    note("kept", {.result = std::string{result}, .took_us = microseconds(took)});
     PAWL_FAULT("engine.keep.inside");
     const auto* reached = std::get_if<detail::ReachedPoint>(&moved);
     if (extent_ == core::KeepExtent::keeper_alone && reached != nullptr &&

@@ -60,6 +60,7 @@ Attempt::Outcome Attempt::run_settlement(store::Session& session) {
     load_refusals(session, row->id);
     if (!take_from_attention(session, *row)) return Rejection{.reason = Reason::in_progress};
     const auto from = facts_.at;
+    join_trace(session);
     note("settled", {.by = actor(), .result = std::string{words[std::size_t(settlement_->kind)]}});
     Outcome reached = from;
     if (settlement_->kind != Settlement::Kind::did_not_happen)

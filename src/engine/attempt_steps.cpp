@@ -67,7 +67,8 @@ Attempt::Outcome Attempt::advance_from(store::Session& session, Position from) {
     const auto began = engine_.clock().steady();
     auto moved = run_phase(tx_context(session), *operation_, {from.step, from.point});
     const auto took = engine_.clock().steady() - began;
-    if (auto* by = engine_.observer()) by->on_phase({*operation_, from.step}, took);
+    if (auto* by = engine_.observer())
+        by->on_phase({.operation = *operation_, .step = from.step, .under = trace()}, took);
     note("phase", {.point = std::string{form.from}, .took_us = microseconds(took)});
     PAWL_FAULT("engine.phase.after");
     return advance(session, from.step, std::move(moved));
@@ -126,6 +127,9 @@ void Attempt::insert_row(store::Session& session, Outcome& reached, const std::s
     if (!failed) mark_call(now, at);
     if (failed)
         note_and_write(session, "released", {.point = at.stored, .detail = error});
+    // The next attempt goes on in this trace, also if this one dies in its call.
+    else if (trace() != nullptr && trace()->sampled() && engine_.records_traces())
+        write_notes(session);
     else
         references_.write(session, facts_.id);
     send_fields<sql::insert_key>(

@@ -307,7 +307,8 @@ void Engine::handle_unkeyed(
     const detail::ErasedOperation& operation,
     const detail::StartedWith& with,
     const detail::ErasedValue& request,
-    OnAnswer on_answer
+    OnAnswer on_answer,
+    const TracePtr& trace
 ) {
     on_answer = observed(operation, std::move(on_answer));
     auto held = live_.hold();  // Before the question whether it stops.
@@ -319,18 +320,14 @@ void Engine::handle_unkeyed(
     auto reached = std::make_shared<Ended>();  // Shared by the transaction's callbacks.
     const auto start = operation.start(with, request.get());
     parts_.store.write(store::work(
-        [this, &operation, start, reached](store::Session& session) {
+        [this, &operation, start, reached, trace](store::Session& session) {
             *reached = {};
+            auto context =
+                tx_context(session, std::nullopt, reached->staged, operation.settings.isolation);
+            if (trace) context.trace = &trace->here;
             auto moved = detail::StepOutcome{detail::ReachedPoint{0, start}};
-            while (const auto* at = std::get_if<detail::ReachedPoint>(&moved)) {
-                moved = run_phase(
-                    tx_context(
-                        session, std::nullopt, reached->staged, operation.settings.isolation
-                    ),
-                    operation,
-                    *at
-                );
-            }
+            while (const auto* at = std::get_if<detail::ReachedPoint>(&moved))
+                moved = run_phase(context, operation, *at);
             reached->response = checked_response(std::move(*final_response(moved)), Bytes::any);
         },
         [this, &operation, reached, held = std::move(held), on_answer = std::move(on_answer)](

@@ -55,6 +55,7 @@ struct KeyedRequest {
     // What the fingerprint is an HMAC of, for keys that were stored under an older secret; empty in
     // a request that was made from the stored key, and has its fingerprint.
     std::string fingerprint_text{};
+    TracePtr trace{};  // nullptr: it is in no trace.
 };
 
 // Sets both, under the installation's newest secret.
@@ -115,7 +116,8 @@ public:
         const detail::ErasedOperation& operation,
         const detail::StartedWith& with,
         const detail::ErasedValue& request,
-        OnAnswer on_answer
+        OnAnswer on_answer,
+        const TracePtr& trace = nullptr
     );
     // Finishes an open key whose lease has ended, with the stored request and principal.
     void complete(std::int64_t key_id, OnAnswer on_answer);
@@ -124,9 +126,22 @@ public:
     // made. Blocks; throws StoreError.
     SettlePreview preview(const Settlement& settlement);
 
-    // Receives what happens from now on; nullptr: nobody does. Set before any request.
-    void observe(std::shared_ptr<Observer> by) { observer_ = std::move(by); }
+    // Receives what happens from now on, beside those that do so already. Called before any
+    // request.
+    void observe(std::shared_ptr<Observer> by);
     Observer* observer() const { return observer_.get(); }
+
+    bool records_traces() const { return trace_ratio_.has_value(); }
+    // The trace of a request or a job, under its caller's span. nullptr: it is in none.
+    TracePtr begin_trace(const std::optional<core::TraceContext>& caller);
+    // That of an attempt that no caller began; `earlier` is the attempt before.
+    TracePtr continue_trace(const std::optional<core::TraceContext>& earlier);
+    // A new span, or if nobody records spans the same.
+    std::optional<core::TraceContext> span_under(const core::TraceContext* trace);
+    // The span of the last attempt at this key, if there is one. Blocks nobody.
+    void look_up_trace(
+        std::string hash, std::function<void(std::optional<core::TraceContext>)> found
+    );
 
     // Called after each commit that staged jobs. Set before any request.
     void on_staged(std::function<void()> f) { on_staged_ = std::move(f); }
@@ -215,6 +230,7 @@ private:
     EngineOptions options_;
     Installation installation_;
     std::shared_ptr<Observer> observer_;  // Shared with who reads it.
+    std::optional<double> trace_ratio_{};
     std::unordered_map<std::string, std::unique_ptr<detail::ErasedOperation>> operations_;
     InFlightKeys live_;
     InFlightCalls in_flight_calls_;

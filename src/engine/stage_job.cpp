@@ -104,6 +104,8 @@ Staged Tx::stage_text(
     const StageOptions& options
 ) {
     const auto kind = settings.kind;
+    const auto queue = settings.queue;
+    const auto key = context_.key_id;
     auto why = problem(options, context_.staging);
     if (partition.size() > partition_max)
         why = "its partition has " + std::to_string(partition.size()) + " bytes: at most " +
@@ -118,9 +120,11 @@ Staged Tx::stage_text(
     const auto due = base::time_text(now + options.due_in);
     const auto created = base::time_text(now);
     const Staged job{base::random_hex(context_.random, 24), true};
-    const auto send = [&](const Sql& insert) {
+    const auto trace =
+        context_.trace != nullptr ? std::optional{context_.trace->text()} : std::nullopt;
+    const auto send = [&](const Sql& insert, const auto&... more) {
         detail::send_statement(
-            session, insert, job.id, settings.queue, kind, args, due, context_.key_id, created
+            session, insert, job.id, queue, kind, args, due, key, created, more...
         );
     };
     const auto unique = !options.unique.empty();
@@ -129,16 +133,17 @@ Staged Tx::stage_text(
     const auto insert_special = [&](auto run) {
         return run(
             job.id,
-            settings.queue,
+            queue,
             kind,
             args,
             due,
-            context_.key_id,
+            key,
             created,
             unique ? std::optional{hash} : std::nullopt,
             settings.priority,
             settings.has_partition ? std::optional{partition.empty() ? "-" : partition}
-                                   : std::nullopt
+                                   : std::nullopt,
+            trace
         );
     };
     const auto in_window = options.within > milliseconds::zero();
@@ -146,9 +151,11 @@ Staged Tx::stage_text(
         if (auto first = find_first_in_window(session, hash, options.within, job.id))
             return {std::move(*first), false};
 
-    if (context_.staging == Staging::to_be_pushed) {
+    if (context_.staging == Staging::to_be_pushed && trace) {
+        send(sql::insert_traced_staged_job, *trace);
+    } else if (context_.staging == Staging::to_be_pushed) {
         send(sql::insert_staged_job);
-    } else if (!unique && !settings.has_partition && settings.priority == 1) {
+    } else if (!unique && !settings.has_partition && settings.priority == 1 && !trace) {
         send(sql::insert_job);
     } else if (!unique) {
         insert_special([&](const auto&... values) {

@@ -25,6 +25,8 @@ struct TimelineEvent {
     std::optional<std::string> request_id{};  // The provider's.
     std::optional<std::int64_t> took_us{};
     std::optional<std::string> detail{};
+    // Of what begins an attempt: its place in a trace, as TraceContext::text() writes it.
+    std::optional<std::string> trace{};
 };
 struct TimelineEvents {
     std::vector<TimelineEvent> events;

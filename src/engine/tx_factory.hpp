@@ -7,6 +7,7 @@
 #include <pawl/tx.hpp>
 
 #include "src/base/random.hpp"
+#include "src/core/trace_context.hpp"
 #include "src/engine/key_references.hpp"
 #include "src/engine/staging.hpp"
 
@@ -25,6 +26,7 @@ struct TxContext {
     engine::Staging staging{engine::Staging::as_job};
     Isolation isolation{Isolation::repeatable_read};
     engine::KeyReferences* references{};  // nullptr: the transaction belongs to no key.
+    const core::TraceContext* trace{};  // Staged jobs go on in it.
 };
 
 // The only factory of Tx, Snapshot and Call; each lives for one call of f.
@@ -39,23 +41,38 @@ struct TxFactory {
         Snapshot snapshot{session};
         return f(snapshot);
     }
+    // What a call knows besides its key.
+    struct CallContext {
+        std::stop_token stop;
+        const core::TraceContext* span{};  // Its own span; nullptr: it is in no trace.
+    };
     template <class F>
-    static auto with_call(CallKey key, std::stop_token stop, F f) {
-        KeyedCall call{std::move(key), std::move(stop)};
+    static auto with_call(CallKey key, CallContext context, F f) {
+        KeyedCall call{std::move(key), std::move(context.stop)};
+        set_trace(call, context.span);
         return f(call);
     }
     template <class F>
-    static auto with_routed_call(CallKey key, const Provider& provider, std::stop_token stop, F f) {
-        RoutedCall call{std::move(key), provider, std::move(stop)};
+    static auto with_routed_call(CallKey key, const Provider& provider, CallContext context, F f) {
+        RoutedCall call{std::move(key), provider, std::move(context.stop)};
+        set_trace(call, context.span);
         return f(call);
     }
     // provider: nullptr if the call is not Routed.
     template <class F>
     static auto with_inquiry(
-        CallKey key, TimePoint called_at, const Provider* provider, std::stop_token stop, F f
+        CallKey key, TimePoint called_at, const Provider* provider, CallContext context, F f
     ) {
-        InquiryCall call{std::move(key), called_at, provider, std::move(stop)};
+        InquiryCall call{std::move(key), called_at, provider, std::move(context.stop)};
+        set_trace(call, context.span);
         return f(call);
+    }
+
+private:
+    static void set_trace(Call& call, const core::TraceContext* span) {
+        if (span == nullptr) return;
+        call.traceparent_ = span->traceparent();
+        call.tracestate_ = span->tracestate();
     }
 };
 

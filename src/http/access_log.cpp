@@ -84,6 +84,7 @@ void AccessLog::write(const Entry& entry) {
     for (const auto& [name, value] :
          {std::pair{"over_quota", entry.over_quota},
           {"request_id", entry.request_id},
+          {"trace_id", entry.trace_id},
           {"tenant", entry.tenant},
           {"account", entry.account},
           {"operation", entry.operation},

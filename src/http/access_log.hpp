@@ -27,6 +27,7 @@ public:
         bool replayed{};
         std::string_view over_quota{};  // 429: the limit, "in_flight" or "rate".
         std::string_view request_id{};
+        std::string_view trace_id{};
         std::string_view tenant{};
         std::string_view account{};
         std::string_view operation{};

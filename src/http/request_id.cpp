@@ -1,5 +1,6 @@
 #include "src/http/request_id.hpp"
 
+#include "src/base/letter_case.hpp"
 #include "src/base/random.hpp"
 
 #include <algorithm>
@@ -23,20 +24,6 @@ bool is_sane(std::string_view id, const RequestHead& head) {
            key.find(id) == key.npos;
 }
 
-bool is_hex(std::string_view text) {
-    return text.find_first_not_of("0123456789abcdef") == text.npos;
-}
-
-// W3C Trace Context: 00-TRACE-PARENT-FLAGS. Empty: there is none.
-std::string_view trace_of(std::string_view traceparent) {
-    constexpr std::size_t from = 3;
-    constexpr std::size_t length = 32;
-    if (traceparent.size() != 55 || !traceparent.starts_with("00-")) return {};
-    const auto trace = traceparent.substr(from, length);
-    const bool none = trace.find_first_not_of('0') == trace.npos;
-    return is_hex(trace) && !none && traceparent[from + length] == '-' ? trace : std::string_view{};
-}
-
 // The same random start for all requests of a process, and their number: no call of the system.
 std::string made_id() {
     static const std::string start = base::random_hex(base::system_random(), 12) + '-';
@@ -51,8 +38,17 @@ std::string made_id() {
 std::string request_id_of(const RequestHead& head) {
     const auto given = head.header("X-Request-Id").value_or("");
     if (is_sane(given, head)) return std::string{given};
-    const auto trace = trace_of(head.header("traceparent").value_or(""));
-    return trace.empty() ? made_id() : std::string{trace};
+    const auto caller = caller_of(head);
+    return caller ? std::string{caller->trace_id()} : made_id();
+}
+
+std::optional<core::TraceContext> caller_of(const RequestHead& head) {
+    const auto parent = head.header("traceparent");
+    if (!parent) return std::nullopt;
+    std::string state;  // It may have several lines (RFC 9110, 5.3).
+    for (const auto& [name, value] : head.headers)
+        if (base::same_without_case(name, "tracestate")) state.append(value).append(",");
+    return core::TraceContext::from_headers(*parent, state);
 }
 
 }  // namespace pawl::http

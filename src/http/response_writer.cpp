@@ -74,13 +74,16 @@ Reply shown(const BrowserOptions& browser, const Shown& what, Reply reply) {
 }
 
 ResponseWriter::ResponseWriter(Parts parts, Responder respond, const RequestHead& head)
-    : parts_{std::move(parts)}, respond_{std::move(respond)}, request_id_{request_id_of(head)} {
+    : parts_{std::move(parts)},
+      respond_{std::move(respond)},
+      request_id_{request_id_of(head)},
+      trace_{parts_.engine.begin_trace(caller_of(head))} {
     if (parts_.browser.present && asks_for_page(head))
         browsing_ = std::make_unique<Browsing>(Browsing{head, {}, {}});
     if (!parts_.access.on()) return;
     client_ = head.client_address;
     method_ = head.method;
-    began_ = parts_.clock.steady();
+    began_ = parts_.engine.clock().steady();
 }
 
 void ResponseWriter::set_principal(const Principal& principal) {
@@ -125,18 +128,47 @@ void ResponseWriter::operator()(Reply reply) {
              .status = reply.status,
              .bytes = reply.body.size(),
              .took = std::chrono::duration_cast<std::chrono::microseconds>(
-                 parts_.clock.steady() - began_
+                 parts_.engine.clock().steady() - began_
              ),
              .replayed = replayed,
              .over_quota = over_quota_,
              .request_id = request_id_,
+             .trace_id = trace_ ? trace_->here.trace_id() : "",
              .tenant = principal_ ? std::string_view{principal_->tenant} : "",
              .account = principal_ ? std::string_view{principal_->account} : "",
              .operation = operation_,
              .key_hash = engine::logged_hash(key_hash_),
              .problem = problem}
         );
+    const int status = reply.status;
     respond_(std::move(reply));
+    if (trace_) end_trace(status, replayed ? "replayed" : problem);
+}
+
+// After the response. If the request did not go on with its key, another one has, or will: the
+// link is read from the time line of the key.
+void ResponseWriter::end_trace(int status, std::string outcome) {
+    auto* const by = parts_.engine.observer();
+    if (route_.empty() || !trace_->here.sampled() || !parts_.engine.records_traces()) return;
+    // A copy, as the attempt may go on after its client was answered.
+    auto done = std::make_shared<engine::ObservedRequest>(engine::ObservedRequest{
+        .trace = *trace_,
+        .method = method_,
+        .route = route_,
+        .operation = operation_,
+        .key_hash = std::string{engine::logged_hash(key_hash_)},
+        .status = status,
+        .outcome = std::move(outcome),
+        .began = began_,
+        .ended = parts_.engine.clock().steady()});
+    if (key_hash_.empty() || done->trace.at_work) return by->on_request(*done);
+    parts_.engine.look_up_trace(
+        key_hash_,
+        [by, done, self = shared_from_this()](std::optional<core::TraceContext> link) {
+            done->trace.link = std::move(link);
+            by->on_request(*done);
+        }
+    );
 }
 
 }  // namespace http

@@ -2,7 +2,7 @@
 
 #include <pawl/browser.hpp>
 
-#include "src/base/clock.hpp"
+#include "src/engine/engine.hpp"
 #include "src/http/access_log.hpp"
 #include "src/http/listener.hpp"
 #include "src/http/quotas.hpp"
@@ -26,12 +26,12 @@ Reply shown(const BrowserOptions& browser, const Shown& what, Reply reply);
 
 // Sends the response of one request: renders it for a browser, and writes the access log. Shared by
 // the callbacks that may answer; they must be copyable, which a Responder is not.
-class ResponseWriter {
+class ResponseWriter : public std::enable_shared_from_this<ResponseWriter> {
 public:
     struct Parts {
         std::shared_ptr<const void> server;  // Keeps alive what is borrowed here.
         AccessLog& access;
-        base::Clock& clock;
+        engine::Engine& engine;
         const BrowserOptions& browser;
     };
     ResponseWriter(Parts parts, Responder respond, const RequestHead& head);
@@ -44,6 +44,8 @@ public:
     bool logs() const { return parts_.access.on(); }
     void set_key_hash(std::string hash) { key_hash_ = std::move(hash); }
     void set_principal(const Principal& principal);
+    // For the request's attempt; nullptr: it is in no trace.
+    const engine::TracePtr& trace() const { return trace_; }
     // For the page, if one is rendered.
     bool shows() const { return browsing_ != nullptr; }
     void set_form(std::vector<FormField> form);
@@ -57,6 +59,7 @@ private:
         std::vector<FormField> form;
         std::string key;
     };
+    void end_trace(int status, std::string outcome);
 
     Parts parts_;
     Responder respond_;
@@ -70,6 +73,7 @@ private:
     Quotas::Place place_;
     std::string_view over_quota_;
     std::unique_ptr<Browsing> browsing_;
+    engine::TracePtr trace_;
     std::chrono::steady_clock::time_point began_{};
     std::atomic<bool> used_{false};
 };

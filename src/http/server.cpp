@@ -204,8 +204,7 @@ http::Listener::Accepted HttpServer::Impl::accepted(std::size_t body_max, Serve 
     return {
         [this, serve = std::move(serve)](Request request, Responder respond) mutable {
             const auto out = std::make_shared<http::ResponseWriter>(
-                http::ResponseWriter::Parts{
-                    shared_from_this(), access, engine.clock(), options.browser},
+                http::ResponseWriter::Parts{shared_from_this(), access, engine, options.browser},
                 std::move(respond),
                 request.head
             );
@@ -391,9 +390,11 @@ void HttpServer::Impl::serve_operation(
             operation,
             {0, std::move(parsed.principal), std::move(parsed.request.head.client_address)},
             request,
-            std::move(on_answer)
+            std::move(on_answer),
+            out->trace()
         );
     engine::KeyedRequest keyed;
+    keyed.trace = out->trace();
     keyed.operation = &operation;
     keyed.key = std::move(key);
     keyed.method = std::move(parsed.request.head.method);

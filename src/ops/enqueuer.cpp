@@ -64,6 +64,7 @@ queue::StagedJob staged_job(const Row& row) {
     job.last_failed_at = values.column<Time>(10, "last_failed_at");
     job.last_error = values.column<std::optional<std::string>>(11, "last_error");
     job.history = row.text(12);
+    if (!row.is_null(13)) job.trace = core::TraceContext::from_text(row.text(13));
     job.damaged = values.problem();
     return job;
 }

@@ -2,6 +2,7 @@
 
 #include "src/base/clock.hpp"
 #include "src/core/call_rule.hpp"
+#include "src/engine/trace.hpp"
 #include "src/queue/queue.hpp"
 
 #include <algorithm>
@@ -44,6 +45,7 @@ private:
 struct HeldJob {
     queue::ClaimedJob job;
     core::Moment asked_at;
+    engine::TracePtr trace{};  // Of this try, from its start.
 };
 
 // The jobs that this process holds under leases: those that wait for a thread, and those whose

@@ -30,7 +30,8 @@ public:
         const core::Moment now{engine_.clock().now(), engine_.clock().steady()};
         if (!core::may_still_call(run_.held_since, now, run_.lease)) throw Lost{};
         staged_ = false;
-        const auto context = engine_.tx_context(session, run_.job.raw.key_id, staged_, isolation());
+        auto context = engine_.tx_context(session, run_.job.raw.key_id, staged_, isolation());
+        context.trace = run_.trace;
         worked_ = detail::TxFactory::with_tx(context, [&](Tx& tx) {
             return form_.in_tx(form_.handler.get(), tx, run_.job.raw);
         });

@@ -40,6 +40,7 @@ struct JobRun {
     core::Moment held_since;
     std::chrono::milliseconds lease;
     std::chrono::milliseconds deadline;  // For the transaction.
+    const core::TraceContext* trace{};   // The job's span; nullptr: it is in no trace.
 };
 
 // The job's transaction, for Store::write(). The store's thread calls `on_end` once; it must be

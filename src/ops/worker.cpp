@@ -26,17 +26,38 @@ detail::Worked failure_text(const std::string& text) {
     return detail::NotDecoded{text};
 }
 
+engine::JobsEnded between(const WorkReport& before, const WorkReport& after) {
+    return {
+        .done = after.done - before.done,
+        .done_before = after.done_before - before.done_before,
+        .retried = after.retried - before.retried,
+        .dead = after.dead_lettered - before.dead_lettered,
+        .lost = after.lost - before.lost};
+}
+
+std::string_view result_of(const engine::JobsEnded& one) {
+    if (one.done > 0) return "done";
+    if (one.done_before > 0) return "done_before";
+    if (one.retried > 0) return "retried";
+    return one.dead > 0 ? "dead" : "lost";
+}
+
+struct EndedTx {
+    TxOutcome outcome{TxLost{}};
+    engine::SteadyTime at{};
+};
+
 // Set by the store's threads, read by one worker thread.
 class Outcomes {
 public:
     explicit Outcomes(std::size_t count) : outcomes_(count), open_{count} {}
-    void set(std::size_t i, TxOutcome outcome) {
+    void set(std::size_t i, EndedTx outcome) {
         const std::lock_guard lock{mutex_};
         PAWL_ASSERT(open_ > 0);  // One outcome of each transaction.
         outcomes_[i] = std::move(outcome);
         if (--open_ == 0) all_.notify_one();
     }
-    std::vector<TxOutcome> wait() {
+    std::vector<EndedTx> wait() {
         std::unique_lock lock{mutex_};
         base::wait_for(all_, lock, [this] { return open_ == 0; });
         return std::move(outcomes_);
@@ -45,7 +66,7 @@ public:
 private:
     std::mutex mutex_;
     std::condition_variable all_;
-    std::vector<TxOutcome> outcomes_;
+    std::vector<EndedTx> outcomes_;
     std::size_t open_;
 };
 
@@ -142,18 +163,37 @@ void Worker::work_all(std::vector<HeldJob>& jobs, WorkReport& report) {
     if (form_in_transaction(jobs.front().job) != nullptr)
         work_in_transactions(jobs, report);
     else
-        for (auto& held : jobs) or_lost(held.job, report, [&] { work(held, report); });
+        for (auto& held : jobs) {
+            const auto before_it = report;
+            const auto its_begin = engine_.clock().steady();
+            held.trace = engine_.begin_trace(held.job.trace);
+            or_lost(held.job, report, [&] { work(held, report); });
+            end_trace(held, before_it, report, its_begin, engine_.clock().steady());
+        }
     if (auto* by = engine_.observer())
         by->on_jobs(
-            options_.queue,
-            leaves.kind,
-            {.done = report.done - before.done,
-             .done_before = report.done_before - before.done_before,
-             .retried = report.retried - before.retried,
-             .dead = report.dead_lettered - before.dead_lettered,
-             .lost = report.lost - before.lost},
-            engine_.clock().steady() - began
+            options_.queue, leaves.kind, between(before, report), engine_.clock().steady() - began
         );
+}
+
+void Worker::end_trace(
+    const HeldJob& held,
+    const WorkReport& before,
+    const WorkReport& report,
+    engine::SteadyTime began,
+    engine::SteadyTime ended
+) {
+    if (!held.trace || !engine_.records_traces()) return;
+    engine_.observer()->on_job(
+        {.trace = *held.trace,
+         .queue = options_.queue,
+         .kind = held.job.kind,
+         .jid = held.job.raw.jid,
+         .attempt = held.job.raw.attempt,
+         .result = result_of(between(before, report)),
+         .began = began,
+         .ended = ended}
+    );
 }
 
 template <class F>
@@ -178,14 +218,13 @@ void Worker::work(HeldJob& held, WorkReport& report) {
     else if (const auto* form = std::get_if<detail::ErasedJob>(&at->second.form))
         work_in_call(*form, held, report);
     else
-        work_as_operation(
-            *std::get<const detail::ErasedOperation*>(at->second.form), held.job, report
-        );
+        work_as_operation(*std::get<const detail::ErasedOperation*>(at->second.form), held, report);
 }
 
 // Each job has a transaction of its own; the store may commit several at once.
 void Worker::work_in_transactions(std::vector<HeldJob>& jobs, WorkReport& report) {
     std::vector<const HeldJob*> held;
+    const auto began = engine_.clock().steady();
     for (auto& job : jobs)
         or_lost(job.job, report, [&] {
             if (still_held(job))
@@ -193,6 +232,7 @@ void Worker::work_in_transactions(std::vector<HeldJob>& jobs, WorkReport& report
             else
                 ++report.lost;
         });
+    for (auto& job : jobs) job.trace = engine_.begin_trace(job.job.trace);
     Outcomes outcomes{held.size()};
     std::vector<std::unique_ptr<store::Work>> works;
     for (std::size_t i = 0; i < held.size(); ++i) {
@@ -203,17 +243,22 @@ void Worker::work_in_transactions(std::vector<HeldJob>& jobs, WorkReport& report
             .job = job,
             .held_since = held[i]->asked_at,
             .lease = options_.lease,
-            .deadline = form->settings.timeout.value_or(options_.phase_deadline)};
-        works.push_back(job_in_tx(engine_, queue_, *form, run, [&outcomes, i](TxOutcome outcome) {
-            outcomes.set(i, std::move(outcome));
-        }));
+            .deadline = form->settings.timeout.value_or(options_.phase_deadline),
+            .trace = held[i]->trace ? &held[i]->trace->here : nullptr};
+        const auto ends = [this, &outcomes, i](TxOutcome outcome) {
+            outcomes.set(i, {std::move(outcome), engine_.clock().steady()});
+        };
+        works.push_back(job_in_tx(engine_, queue_, *form, run, ends));
     }
     engine_.store().write_all(std::move(works));
     const auto ended = outcomes.wait();
-    for (std::size_t i = 0; i < held.size(); ++i)
+    for (std::size_t i = 0; i < held.size(); ++i) {
+        const auto before = report;
         or_lost(held[i]->job, report, [&] {
-            settle_in_transaction(held[i]->job, ended[i], report);
+            settle_in_transaction(held[i]->job, ended[i].outcome, report);
         });
+        end_trace(*held[i], before, report, began, ended[i].at);
+    }
 }
 
 void Worker::settle_in_transaction(
@@ -297,7 +342,8 @@ void Worker::work_in_call(const detail::ErasedJob& form, HeldJob& held, WorkRepo
             .client_key = job.raw.jid,
             .point = "job",
         });
-        worked = detail::TxFactory::with_call(CallKey{key}, stop, [&](KeyedCall& call) {
+        const auto* const span = held.trace ? &held.trace->here : nullptr;
+        worked = detail::TxFactory::with_call(CallKey{key}, {stop, span}, [&](KeyedCall& call) {
             return form.in_call(form.handler.get(), call, job.raw);
         });
         PAWL_FAULT("worker.call.after");
@@ -311,8 +357,9 @@ void Worker::work_in_call(const detail::ErasedJob& form, HeldJob& held, WorkRepo
 
 // The job has the recovery points, fences and attention list of a request.
 void Worker::work_as_operation(
-    const detail::ErasedOperation& form, const queue::ClaimedJob& job, WorkReport& report
+    const detail::ErasedOperation& form, const HeldJob& held, WorkReport& report
 ) {
+    const auto& job = held.job;
     auto decoded = form.decode_request(job.raw.args);
     if (auto* why = std::get_if<std::string>(&decoded))
         return record_result(job, failure_text(*why), report);
@@ -323,6 +370,7 @@ void Worker::work_as_operation(
     request.method = "JOB";
     request.path = job.kind;
     request.of_a_job = true;
+    request.trace = held.trace;
     request.request = std::get<detail::ErasedValue>(decoded);
     request.params = form.encode_request(request.request.get());  // This sets its fingerprint, too.
     json::Parts parts;

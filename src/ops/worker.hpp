@@ -104,6 +104,14 @@ private:
     void work_all(std::vector<HeldJob>& jobs, WorkReport& report);
     // Works one job that needs no transaction.
     void work(HeldJob& held, WorkReport& report);
+    // `before`: the report before the job's result was counted.
+    void end_trace(
+        const HeldJob& held,
+        const WorkReport& before,
+        const WorkReport& report,
+        engine::SteadyTime began,
+        engine::SteadyTime ended
+    );
     void work_in_transactions(std::vector<HeldJob>& jobs, WorkReport& report);
     void settle_in_transaction(
         const queue::ClaimedJob& job, const TxOutcome& outcome, WorkReport& report
@@ -112,7 +120,7 @@ private:
     bool still_held(HeldJob& held);
     void work_in_call(const detail::ErasedJob& form, HeldJob& held, WorkReport& report);
     void work_as_operation(
-        const detail::ErasedOperation& form, const queue::ClaimedJob& job, WorkReport& report
+        const detail::ErasedOperation& form, const HeldJob& held, WorkReport& report
     );
     void record_result(
         const queue::ClaimedJob& job, const detail::Worked& worked, WorkReport& report

@@ -2,6 +2,8 @@
 
 #include <pawl/detail/session.hpp>
 
+#include "src/core/trace_context.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -25,7 +27,8 @@ struct StagedJob {
     std::optional<TimePoint> last_failed_at;
     std::optional<std::string> last_error;
     std::string history{"[]"};  // JSON list of failures and merges.
-    std::string damaged{};      // Columns that do not decode (PAWL0022).
+    std::optional<core::TraceContext> trace{};
+    std::string damaged{};  // Columns that do not decode (PAWL0022).
 };
 
 struct RefusedJob {

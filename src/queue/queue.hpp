@@ -3,6 +3,8 @@
 #include <pawl/detail/erased_job.hpp>
 #include <pawl/detail/session.hpp>
 
+#include "src/core/trace_context.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <compare>
@@ -21,8 +23,9 @@ struct ClaimedJob {
     int failures{};        // Before this try.
     std::string queue;
     std::string kind;
-    std::optional<TimePoint> called_at;  // First call to the outside under this job's key.
-    std::string held;                    // The stored form; used by the queue only.
+    std::optional<TimePoint> called_at;       // First call to the outside under this job's key.
+    std::string held;                         // The stored form; used by the queue only.
+    std::optional<core::TraceContext> trace;  // The span that staged it.
     detail::RawJob raw;
 };
 

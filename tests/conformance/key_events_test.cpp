@@ -1,4 +1,5 @@
 #include "src/engine/timeline.hpp"
+#include "src/engine/trace.hpp"
 #include "tests/conformance/key_world.hpp"
 
 // The time line of a key: rows that no attempt reads, and that go with their key.
@@ -151,6 +152,33 @@ TEST_P(KeyEventsTest, events_and_their_texts_have_a_limit) {
     EXPECT_NE(text.find("\"7 events after this one were dropped\""), std::string::npos);
     EXPECT_NE(text.find("\"" + std::string(299, 'x') + "...\""), std::string::npos);
     EXPECT_LT(text.size(), Timeline::events_max * (Timeline::detail_max + 100));
+}
+
+// Its first event has the trace of the attempt; later ones have none.
+TEST_P(KeyEventsTest, the_trace_of_the_last_attempt_is_found_by_the_hash_of_its_key) {
+    const auto id = open_key("hash");
+    open_key("other");
+    const auto trace_of = [&](const char* hash) {
+        return read_now(*store, [&](Session& session) {
+            const auto found = engine::find_trace(session, hash);
+            return found ? std::string{found->span_id()} : "none";
+        });
+    };
+    EXPECT_EQ(trace_of("hash"), "none");
+    for (const auto attempt : {1, 2}) {
+        Timeline timeline;
+        auto begin = event(attempt == 1 ? "claimed" : "taken-over");
+        begin.trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-111111111111111" +
+                      std::to_string(attempt) + "-01 a=1";
+        timeline.add(std::move(begin));
+        write(timeline, id, attempt);
+        timeline.add(event("called"));
+        write(timeline, id, attempt);
+    }
+
+    EXPECT_EQ(trace_of("hash"), "1111111111111112");
+    EXPECT_EQ(trace_of("other"), "none");
+    EXPECT_EQ(trace_of("unknown"), "none");
 }
 
 TEST_P(KeyEventsTest, they_are_deleted_with_their_keys) {

@@ -158,6 +158,7 @@ inline std::vector<Case> cases_of_inquiries() {
         {&sql::insert_sample, {at::now, "1", "{}"}},
         {&sql::list_audit, {none, "10"}},
         {&sql::list_key_events, {id::open}},
+        {&sql::list_last_key_events, {hash}},
         {&sql::list_samples, {at::now, "10"}},
         {&sql::list_providers,
          {},

@@ -95,6 +95,7 @@ ClaimedJob job_of(const Row& row, store::DamagedRow& values) {
     job.raw.last_error = values.column<std::optional<std::string>>(12, "last_error");
     job.raw.origin = "embedded";
     job.raw.attempt = job.failures + 1;
+    if (!row.is_null(14)) job.trace = core::TraceContext::from_text(row.text(14));
     return job;
 }
 

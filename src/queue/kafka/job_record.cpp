@@ -226,6 +226,10 @@ Record pushed_record(const StagedJob& job, std::string topic, TimePoint now) {
     set(headers, "ce_time", base::time_text(job.created_at));
     set(headers, "content-type", "application/json");
     if (job.key_id) set(headers, "pawl_key", std::to_string(*job.key_id));
+    if (job.trace) {
+        set(headers, "traceparent", std::string{job.trace->traceparent()});
+        if (!job.trace->tracestate().empty()) set(headers, "tracestate", job.trace->tracestate());
+    }
     set_optional(headers, "pawl_called_at", job.called_at);
     set_optional(headers, "pawl_first_failed_at", job.first_failed_at);
     set_optional(headers, "pawl_last_failed_at", job.last_failed_at);
@@ -255,6 +259,9 @@ ClaimedJob job_of(const Record& record, std::string_view queue) {
     job.raw.last_failed_at = time_in(headers, "pawl_last_failed_at");
     job.raw.last_error = error_in(headers);
     job.raw.origin = origin_text(origin_of(record));
+    if (const auto parent = text_in(headers, "traceparent"))
+        job.trace =
+            core::TraceContext::from_headers(*parent, text_in(headers, "tracestate").value_or(""));
     return job;
 }
 

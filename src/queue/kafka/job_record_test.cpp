@@ -110,6 +110,27 @@ TEST(JobRecord, a_job_from_another_queue_keeps_its_failures) {
     EXPECT_EQ(taken.raw.last_error, "e");
 }
 
+TEST(JobRecord, a_trace_is_in_its_standard_headers_and_stays_over_retries_death_and_merge) {
+    auto job = staged();
+    job.trace = core::TraceContext::from_headers(
+        "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "a=1"
+    );
+    EXPECT_FALSE(find(pushed().headers, "traceparent"));
+
+    const auto record = read(pushed_record(job, "pawl.mails", t0 + 1s), 3, 41);
+
+    EXPECT_EQ(
+        find(record.headers, "traceparent"),
+        "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    );
+    EXPECT_EQ(find(record.headers, "tracestate"), "a=1");
+    EXPECT_EQ(job_of(record, "mails").trace, job.trace);
+    const auto dead = dead_lettered(retried(record));
+    EXPECT_EQ(job_of(dead, "mails").trace, job.trace);
+    const auto merged = merged_record(dead, "pawl.mails", "ann", t0, true);
+    EXPECT_EQ(job_of(merged, "mails").trace, job.trace);
+}
+
 TEST(JobRecord, a_retry_has_the_headers_of_spring_byte_for_byte) {
     const auto record = retried(pushed());
 

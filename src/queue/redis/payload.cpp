@@ -104,6 +104,7 @@ struct Known {
     TimePoint created_at{};
     std::optional<TimePoint> first_failed_at;
     std::optional<TimePoint> last_failed_at;
+    std::optional<core::TraceContext> trace;
 };
 
 Known known_of(std::string_view payload, const PayloadDefaults& defaults) {
@@ -136,6 +137,9 @@ Known known_of(std::string_view payload, const PayloadDefaults& defaults) {
     known.first_failed_at = time_at(*job, "failed_at");
     known.last_failed_at = time_at(*job, "retried_at");
     if (!known.last_failed_at) known.last_failed_at = known.first_failed_at;
+    if (const auto parent = text_at(*job, "traceparent"))
+        known.trace =
+            core::TraceContext::from_headers(*parent, text_at(*job, "tracestate").value_or(""));
     return known;
 }
 
@@ -209,6 +213,7 @@ ClaimedJob claimed_job_of(std::string_view payload, const PayloadDefaults& defau
     job.raw.last_failed_at = known.last_failed_at;
     job.raw.last_error = std::move(known.error);
     job.raw.origin = "redis queue:" + job.queue;
+    job.trace = std::move(known.trace);
     return job;
 }
 
@@ -277,6 +282,11 @@ std::variant<std::string, RefusedJob> payload_of(
     payload.set("enqueued_at", time_number(now, times));
     if (!is_json) payload.set("pawl_args_text", "true");
     if (job.key_id) payload.set("pawl_key", std::to_string(*job.key_id));
+    if (job.trace) {
+        payload.set("traceparent", json::literal_of(job.trace->traceparent()));
+        if (!job.trace->tracestate().empty())
+            payload.set("tracestate", json::literal_of(job.trace->tracestate()));
+    }
     set_failures(payload, job, times);
     auto text = payload.text();
     if (text.size() > payload_max)

@@ -19,7 +19,8 @@
 // After a failure also retry_count (0 after the first), failed_at (the first), retried_at (the
 // last, from the second on), error_message, error_class. Pawl's own, ignored by Ruby: pawl_key (id
 // of the request that staged it), pawl_called_at (first call to the outside), pawl_history
-// (failures, merges and a cancellation), pawl_args_text (args holds one text that is not JSON). The
+// (failures, merges and a cancellation), pawl_args_text (args holds one text that is not JSON).
+// traceparent and tracestate are where OpenTelemetry's instrumentation of Sidekiq has them. The
 // error_class of a cancelled job is PawlCancelled.
 //
 // A single argument is the job's argument itself, as Pawl's jobs have; otherwise the list is. A

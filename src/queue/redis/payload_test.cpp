@@ -84,6 +84,26 @@ TEST(RedisPayloadTest, failures_and_history_from_another_queue_are_kept) {
     EXPECT_EQ(letter_of(pushed(job), {"", now}).history, job.history);
 }
 
+TEST(RedisPayloadTest, a_trace_is_where_opentelemetry_has_it_and_stays_over_failures_and_merges) {
+    auto job = staged();
+    EXPECT_EQ(pushed(job).find("trace"), std::string::npos);
+    job.trace = core::TraceContext::from_headers(
+        "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "a=1"
+    );
+
+    auto payload = pushed(job);
+
+    EXPECT_THAT(
+        payload,
+        HasSubstr(R"("traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",)"
+                  R"("tracestate":"a=1")")
+    );
+    payload = with_merge(with_failure(payload, "e", now, seconds), {"ann", now, false}, seconds);
+    EXPECT_EQ(taken(payload).trace, job.trace);
+    EXPECT_FALSE(taken(R"({"class":"C","jid":"j","traceparent":"00-no-trace"})").trace);
+    EXPECT_FALSE(taken(R"({"class":"C","jid":"j","traceparent":7})").trace);
+}
+
 // 2^63-1 is not exact as a double, 1e22 has several spellings, 0.1 is not exact.
 TEST(RedisPayloadTest, arguments_come_through_failures_and_merges_byte_for_byte) {
     const std::string args =

@@ -15,7 +15,7 @@ WHERE id IN (
       AND ($7 IS NULL OR failures <= $7) AND kind NOT IN (SELECT value FROM json_each($8))
     ORDER BY run_at, id LIMIT $4)
 RETURNING id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
-    last_error, run_at;
+    last_error, run_at, trace;
 
 -- name: claim_jobs [postgres]
 -- SKIP LOCKED skips the jobs that another worker is claiming. The outer SELECT sorts the rows, because an UPDATE returns them in
@@ -32,7 +32,7 @@ WITH taken AS (
         FOR UPDATE SKIP LOCKED))
     RETURNING *)
 SELECT id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
-       last_error, run_at
+       last_error, run_at, trace
 FROM taken
 ORDER BY run_at, id;
 
@@ -43,7 +43,7 @@ SET state = 'running', attempt = attempt + 1, lease_until = $2, server_id = $3, 
 WHERE id IN (SELECT value FROM json_each($1))
   AND state = 'ready'
 RETURNING id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
-    last_error, run_at;
+    last_error, run_at, trace;
 
 -- name: claim_picked_jobs [postgres]
 -- Not state = 'ready': a planner that takes the queue for empty would read all of the index of ready jobs, and not look for the ids.
@@ -52,18 +52,18 @@ SET state = 'running', attempt = attempt + 1, lease_until = $2, server_id = $3, 
 WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint))
   AND state <> 'running'
 RETURNING id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
-    last_error, run_at;
+    last_error, run_at, trace;
 
 -- name: copy_jobs_to_dead [sqlite]   ($1 ids as a JSON list, $2 error, $3 now, $4 now as text, $5 actor)
 -- Cancels jobs. Runs in one transaction after lock_jobs and before delete_cancelled_jobs. No failure is counted.
 INSERT INTO pawl_dead_jobs
     (id, jid, queue, priority, partition, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
-     last_error, history, error_kind, died_at)
+     last_error, history, error_kind, died_at, trace)
 SELECT id, jid, queue, priority, partition, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at,
        last_failed_at, $2,
        json_insert(CASE WHEN json_array_length(history) > 20 THEN json_remove(history, '$[1]') ELSE history END, '$[#]',
                    json_object('at', $4, 'cancelled_by', $5)),
-       'cancelled', $3
+       'cancelled', $3, trace
 FROM pawl_jobs
 WHERE id IN (SELECT value FROM json_each($1));
 
@@ -71,12 +71,12 @@ WHERE id IN (SELECT value FROM json_each($1));
 -- history is JSONB on PostgreSQL, and the parameters of a SELECT need types.
 INSERT INTO pawl_dead_jobs
     (id, jid, queue, priority, partition, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
-     last_error, history, error_kind, died_at)
+     last_error, history, error_kind, died_at, trace)
 SELECT id, jid, queue, priority, partition, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at,
        last_failed_at, $2::text,
        (CASE WHEN jsonb_array_length(history) > 20 THEN history - 1 ELSE history END)
            || jsonb_build_array(jsonb_build_object('at', $4::text, 'cancelled_by', $5::text)),
-       'cancelled', $3::timestamptz
+       'cancelled', $3::timestamptz, trace
 FROM pawl_jobs
 WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint));
 
@@ -206,12 +206,12 @@ ORDER BY count(*) DESC, queue, kind, error_kind;
 -- Runs in one transaction with delete_job and has the same fence, so that a rescued job is not recorded as dead.
 INSERT INTO pawl_dead_jobs
     (id, jid, queue, priority, partition, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
-     last_error, history, error_kind, died_at)
+     last_error, history, error_kind, died_at, trace)
 SELECT id, jid, queue, priority, partition, kind, args, attempt, failures + 1, called_at, key_id, created_at,
        coalesce(first_failed_at, $4), $4, $3,
        json_insert(CASE WHEN json_array_length(history) > 20 THEN json_remove(history, '$[1]') ELSE history END, '$[#]',
                    json_object('at', $6, 'error', $3)),
-       $5, $4
+       $5, $4, trace
 FROM pawl_jobs
 WHERE id = $1
   AND attempt = $2
@@ -221,12 +221,12 @@ WHERE id = $1
 -- history is JSONB on PostgreSQL, and the parameters of a SELECT need types.
 INSERT INTO pawl_dead_jobs
     (id, jid, queue, priority, partition, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
-     last_error, history, error_kind, died_at)
+     last_error, history, error_kind, died_at, trace)
 SELECT id, jid, queue, priority, partition, kind, args, attempt, failures + 1, called_at, key_id, created_at,
        coalesce(first_failed_at, $4::timestamptz), $4::timestamptz, $3::text,
        (CASE WHEN jsonb_array_length(history) > 20 THEN history - 1 ELSE history END)
            || jsonb_build_array(jsonb_build_object('at', $6::text, 'error', $3::text)),
-       $5::text, $4::timestamptz
+       $5::text, $4::timestamptz, trace
 FROM pawl_jobs
 WHERE id = $1
   AND attempt = $2
@@ -237,10 +237,10 @@ INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, key_id, created_at
 VALUES ($1, $2, $3, $4, 'ready', $5, $6, $7);
 
 -- name: insert_special_job   ($1 jid, $2 queue, $3 kind, $4 args, $5 run at, $6 key id, $7 now, $8 unique hash or NULL, $9 priority,
---   $10 partition or NULL)
+--   $10 partition or NULL, $11 trace or NULL)
 -- Touches no row if an unfinished job has the same hash. If another transaction has inserted one, this waits for its end.
-INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, key_id, created_at, unique_hash, priority, partition)
-VALUES ($1, $2, $3, $4, 'ready', $5, $6, $7, $8, $9, $10)
+INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, key_id, created_at, unique_hash, priority, partition, trace)
+VALUES ($1, $2, $3, $4, 'ready', $5, $6, $7, $8, $9, $10, $11)
 ON CONFLICT (unique_hash) WHERE unique_hash IS NOT NULL DO NOTHING;
 
 -- name: list_dead_jobs [sqlite]   ($1 above this id, $2 limit; or NULL: $3 queue, $4 kind, $5 kind of error, $6 part of the error,
@@ -373,11 +373,11 @@ RETURNING id || ':' || attempt;
 -- Runs in one transaction after lock_dead_jobs and before delete_dead_jobs.
 INSERT INTO pawl_jobs
     (id, jid, queue, priority, partition, kind, args, state, run_at, attempt, failures, called_at, key_id, created_at, first_failed_at,
-     last_failed_at, last_error, history)
+     last_failed_at, last_error, history, trace)
 SELECT id, jid, queue, priority, partition, kind, args, 'ready', $2, attempt, 0, CASE WHEN $3 THEN NULL ELSE called_at END, key_id,
        created_at, first_failed_at, last_failed_at, last_error,
        json_insert(CASE WHEN json_array_length(history) > 20 THEN json_remove(history, '$[1]') ELSE history END, '$[#]',
-                   json_object('at', $4, 'merged_by', $5))
+                   json_object('at', $4, 'merged_by', $5)), trace
 FROM pawl_dead_jobs
 WHERE id IN (SELECT value FROM json_each($1));
 
@@ -385,11 +385,11 @@ WHERE id IN (SELECT value FROM json_each($1));
 -- history is JSONB on PostgreSQL, and the parameters of a SELECT need types.
 INSERT INTO pawl_jobs
     (id, jid, queue, priority, partition, kind, args, state, run_at, attempt, failures, called_at, key_id, created_at, first_failed_at,
-     last_failed_at, last_error, history)
+     last_failed_at, last_error, history, trace)
 SELECT id, jid, queue, priority, partition, kind, args, 'ready', $2::timestamptz, attempt, 0,
        CASE WHEN $3::boolean THEN NULL ELSE called_at END, key_id, created_at, first_failed_at, last_failed_at, last_error,
        (CASE WHEN jsonb_array_length(history) > 20 THEN history - 1 ELSE history END)
-           || jsonb_build_array(jsonb_build_object('at', $4::text, 'merged_by', $5::text))
+           || jsonb_build_array(jsonb_build_object('at', $4::text, 'merged_by', $5::text)), trace
 FROM pawl_dead_jobs
 WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint));
 

@@ -25,3 +25,11 @@ SELECT attempt, events
 FROM pawl_key_events
 WHERE key_id = $1
 ORDER BY attempt, part;
+
+-- name: list_last_key_events   ($1 hash)
+-- The first events of the last attempt: where it stands in a trace. The limit is for a key that has many.
+SELECT events
+FROM pawl_key_events
+WHERE key_id = (SELECT id FROM pawl_key_registry WHERE hash = $1)
+ORDER BY attempt DESC, part
+LIMIT 10;

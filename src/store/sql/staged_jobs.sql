@@ -13,7 +13,7 @@ WHERE id IN (
     ORDER BY run_at, id
     LIMIT $5)
 RETURNING id, jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
-    history;
+    history, trace;
 
 -- name: claim_staged_jobs [postgres]
 -- SKIP LOCKED skips the jobs that another enqueuer is claiming.
@@ -29,7 +29,7 @@ WITH taken AS (
         FOR UPDATE SKIP LOCKED))
     RETURNING *)
 SELECT id, jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
-       history
+       history, trace
 FROM taken
 ORDER BY run_at, id;
 
@@ -37,9 +37,9 @@ ORDER BY run_at, id;
 -- Moves jobs after the service has changed its queue. Runs in one transaction after pick_ready_jobs and before delete_ready_jobs.
 INSERT INTO pawl_staged_jobs
     (jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
-    history, run_at)
+    history, run_at, trace)
 SELECT jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
-       history, run_at
+       history, run_at, trace
 FROM pawl_jobs
 WHERE id IN (SELECT value FROM json_each($1))
 ORDER BY id;
@@ -47,9 +47,9 @@ ORDER BY id;
 -- name: copy_jobs_to_staged [postgres]
 INSERT INTO pawl_staged_jobs
     (jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
-    history, run_at)
+    history, run_at, trace)
 SELECT jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
-       history, run_at
+       history, run_at, trace
 FROM pawl_jobs
 WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint))
 ORDER BY id;
@@ -59,9 +59,9 @@ ORDER BY id;
 -- delete_staged_jobs. run_at is at least now, because each poll of a worker begins after the jobs that were due before.
 INSERT INTO pawl_jobs
     (jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
-    history, state, attempt, run_at)
+    history, state, attempt, run_at, trace)
 SELECT jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
-       history, $2, $3, max(run_at, $4)
+       history, $2, $3, max(run_at, $4), trace
 FROM pawl_staged_jobs
 WHERE id IN (SELECT value FROM json_each($1))
 ORDER BY pawl_staged_jobs.run_at, id
@@ -71,9 +71,9 @@ RETURNING id;
 -- The parameters of a SELECT need types on PostgreSQL.
 INSERT INTO pawl_jobs
     (jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
-    history, state, attempt, run_at)
+    history, state, attempt, run_at, trace)
 SELECT jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
-       history, $2::text, $3::integer, greatest(run_at, $4::timestamptz)
+       history, $2::text, $3::integer, greatest(run_at, $4::timestamptz), trace
 FROM pawl_staged_jobs
 WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint))
 ORDER BY pawl_staged_jobs.run_at, id
@@ -142,6 +142,10 @@ ON CONFLICT DO NOTHING;
 -- name: insert_staged_job   ($1 jid, $2 queue, $3 kind, $4 args, $5 run at, $6 key id, $7 now)
 INSERT INTO pawl_staged_jobs (jid, queue, kind, args, run_at, key_id, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7);
+
+-- name: insert_traced_staged_job   ($1 jid, $2 queue, $3 kind, $4 args, $5 run at, $6 key id, $7 now, $8 trace)
+INSERT INTO pawl_staged_jobs (jid, queue, kind, args, run_at, key_id, created_at, trace)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- name: list_pauses
 SELECT queue, since, actor, reason
