@@ -50,7 +50,7 @@ endif()
 pawl_component(pawl PARTS core base json store store_open store_sqlite store_postgres store_memory queue engine ops locks ${outside})
 target_link_libraries(pawl_component_pawl INTERFACE Boost::headers)  # The public headers use Boost.PFR.
 pawl_component(http PARTS listener http_date http_server NEEDS pawl)
-pawl_component(client PARTS transfer retrying_client outbox NEEDS http)
+pawl_component(client PARTS transfer retrying_client outbox trace NEEDS http)
 pawl_component(command_line PARTS cli NEEDS pawl)
 pawl_component(operator_server PARTS page operate NEEDS http command_line)
 pawl_component(program PARTS service_program NEEDS operator_server client command_line)

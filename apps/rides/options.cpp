@@ -214,7 +214,7 @@ void add_jobs(CLI::App& app, pawl::ServiceOptions& service) {
         ->delimiter(',');
 }
 
-void add_operator(CLI::App& app, pawl::OperatorOptions& options) {
+void add_operator(CLI::App& app, pawl::OperatorOptions& options, pawl::TraceOptions& traces) {
     app.add_option(
         "--operate",
         options.listen,
@@ -239,6 +239,22 @@ void add_operator(CLI::App& app, pawl::OperatorOptions& options) {
         [&delay = options.pre_stop_delay](std::int64_t s) { delay = std::chrono::seconds{s}; },
         "How long it serves on after SIGTERM, while /readyz says 503; default: 0"
     );
+    app.add_option(
+           "--otlp-url",
+           traces.otlp_url,
+           "Collector that takes spans as OTLP over HTTP, such as http://127.0.0.1:4318; default: "
+           "none"
+    )
+        ->envname("OTEL_EXPORTER_OTLP_ENDPOINT");
+    app.add_option(
+        "--otlp-headers-file",
+        traces.headers_file,
+        "File of headers for the collector, \"NAME: VALUE\" a line, such as its token"
+    );
+    app.add_option(
+           "--trace-ratio", traces.ratio, "Share of the traces that begin here to record: 0 to 1"
+    )
+        ->capture_default_str();
 }
 
 void add_serve(CLI::App& app, ServeOptions& options) {
@@ -258,7 +274,7 @@ void add_serve(CLI::App& app, ServeOptions& options) {
         "calls in doubt (default 35)"
     );
     app.add_option("--access-log", options.access_log, "File of JSON lines; - is standard error");
-    add_operator(app, options.operators);
+    add_operator(app, options.operators, options.traces);
     app.add_option(
         "--alert-webhook",
         options.alerts.webhook,

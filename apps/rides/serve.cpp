@@ -275,6 +275,7 @@ int serve(const ServeOptions& options) {
     const Sessions sessions{
         application.service().secret_for("sessions of riders"), options.site, riders, ended};
     SignInTries tries;
+    const pawl::Traces traces{application.service(), options.traces};
     const Pages pages{
         {.sessions = sessions, .tries = tries, .end_session = [&](EndedSession session) {
              ended_in_database.end(std::move(session));

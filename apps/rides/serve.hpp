@@ -4,6 +4,7 @@
 #include <pawl/http.hpp>
 #include <pawl/operator_server.hpp>
 #include <pawl/service.hpp>
+#include <pawl/traces.hpp>
 
 #include "apps/rides/book_ride_routed.hpp"
 #include "apps/rides/stripe.hpp"
@@ -40,6 +41,7 @@ struct ServeOptions {
     Charging charging;
     std::string access_log;
     pawl::OperatorOptions operators;
+    pawl::TraceOptions traces{.service = "rides"};
     pawl::AlertOptions alerts;
     int http_threads{0};  // 0: as many as there are cores, at most 4.
     // A file of lines "token email [support]"; on loopback, test riders without it.

@@ -4,6 +4,7 @@
 #include <pawl/operator_server.hpp>
 #include <pawl/service.hpp>
 #include <pawl/statement.hpp>
+#include <pawl/traces.hpp>
 
 #include <functional>
 #include <span>
@@ -27,6 +28,7 @@ struct Program {
     ServiceOptions service{};
     HttpOptions http{};
     OperatorOptions operators{};
+    TraceOptions traces{};
 };
 
 // The main() of such a program; returns its exit code: 0 done, 1 failed, 2 wrong arguments.
@@ -45,7 +47,7 @@ struct Program {
 //
 // Options of `serve`: --database, --queue, --listen, --secret-file, --mark-file, --workers,
 // --access-log, --operate, --operators, --operator-header, --operator-proxies, --pre-stop-delay-s,
-// --alert-webhook, --alert-command. Those of the
+// --alert-webhook, --alert-command, --otlp-url, --otlp-headers-file, --trace-ratio. Those of the
 // service are also options of the operator's commands; `graph` needs no database. Call it first in
 // main(): it blocks the signals that end a server.
 int run_program(const Program& program, int argc, const char* const* argv);

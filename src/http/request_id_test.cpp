@@ -50,6 +50,30 @@ TEST(RequestId, is_made_here_if_the_clients_is_odd) {
     EXPECT_EQ(made.size(), odd.size()) << "each request has its own";
 }
 
+TEST(Caller, has_the_state_of_all_its_lines) {
+    RequestHead head;
+    head.headers = {
+        {"TraceParent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"},
+        {"tracestate", "a=1"},
+        {"Tracestate", "b=2, c=3"}};
+
+    const auto caller = caller_of(head);
+
+    ASSERT_TRUE(caller);
+    EXPECT_EQ(caller->span_id(), "00f067aa0ba902b7");
+    EXPECT_EQ(caller->tracestate(), "a=1,b=2,c=3");
+}
+
+TEST(Caller, with_two_traceparents_is_none) {
+    RequestHead head;
+    for (int i = 0; i < 2; ++i)
+        head.headers.push_back(
+            {"traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}
+        );
+
+    EXPECT_FALSE(caller_of(head));
+}
+
 TEST(RequestId, is_never_the_key) {
     for (const std::string key : {"my-key", "\"my-key\""}) {
         const auto id = id_of({{"X-Request-Id", "my-key"}, {"Idempotency-Key", key}});

@@ -140,13 +140,13 @@ void ResponseWriter::operator()(Reply reply) {
              .key_hash = engine::logged_hash(key_hash_),
              .problem = problem}
         );
-    const int status = reply.status;
+    // Before the response, after which nothing keeps the engine alive.
+    if (trace_) end_trace(reply.status, replayed ? "replayed" : problem);
     respond_(std::move(reply));
-    if (trace_) end_trace(status, replayed ? "replayed" : problem);
 }
 
-// After the response. If the request did not go on with its key, another one has, or will: the
-// link is read from the time line of the key.
+// If the request did not go on with its key, another one has, or will: the link is read from the
+// time line of the key, and the response does not wait for it.
 void ResponseWriter::end_trace(int status, std::string outcome) {
     auto* const by = parts_.engine.observer();
     if (route_.empty() || !trace_->here.sampled() || !parts_.engine.records_traces()) return;

@@ -39,6 +39,12 @@ void show_rounds(TimePoint started_at, Gauges& to) {
         to.add(seconds(one.last_done.value_or(started_at)), {{"service", one.service}});
 }
 
+void show_spans(engine::SpanCounts spans, Gauges& to) {
+    to.begin("pawl_trace_spans_total", "Spans that were recorded", prometheus::MetricType::Counter);
+    to.add(double(spans.sent), {{"result", "sent"}});
+    to.add(double(spans.dropped), {{"result", "dropped"}});
+}
+
 }  // namespace
 
 std::vector<prometheus::MetricFamily> server_metrics(Service& service, const ServerFacts& facts) {
@@ -71,6 +77,7 @@ std::vector<prometheus::MetricFamily> server_metrics(Service& service, const Ser
     }
     show_store(engine.store(), to);
     show_rounds(facts.started_at, to);
+    show_spans(engine.observer()->span_counts().value_or(engine::SpanCounts{}), to);
     return to.take();
 }
 

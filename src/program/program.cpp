@@ -2,6 +2,7 @@
 #include <pawl/command_line.hpp>
 #include <pawl/operator_server.hpp>
 #include <pawl/program.hpp>
+#include <pawl/traces.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -30,12 +31,21 @@ struct Options {
     ServiceOptions service;
     HttpOptions http;
     OperatorOptions operators;
+    TraceOptions traces;
     AlertOptions alerts{};
 };
 
 Options defaults_of(const Program& program) {
     auto database = program.database.empty() ? "sqlite:" + program.name + ".db" : program.database;
-    return {std::move(database), program.service, program.http, program.operators, {}};
+    auto traces = program.traces;
+    if (traces.service == TraceOptions{}.service) traces.service = program.name;
+    return {
+        std::move(database),
+        program.service,
+        program.http,
+        program.operators,
+        std::move(traces),
+        {}};
 }
 
 void add_service_options(CLI::App& app, Options& options) {
@@ -105,6 +115,25 @@ void add_serve_options(CLI::App& app, Options& options) {
     );
 }
 
+void add_trace_options(CLI::App& app, TraceOptions& options) {
+    app.add_option(
+           "--otlp-url",
+           options.otlp_url,
+           "Collector that takes spans as OTLP over HTTP, such as http://127.0.0.1:4318; default: "
+           "none"
+    )
+        ->envname("OTEL_EXPORTER_OTLP_ENDPOINT");
+    app.add_option(
+        "--otlp-headers-file",
+        options.headers_file,
+        "File of headers for the collector, \"NAME: VALUE\" a line, such as its token"
+    );
+    app.add_option(
+           "--trace-ratio", options.ratio, "Share of the traces that begin here to record: 0 to 1"
+    )
+        ->capture_default_str();
+}
+
 // The service on its database, as `serve` and the commands open it.
 class Application {
 public:
@@ -126,6 +155,7 @@ int serve(const Program& program, const Options& options) {
     const Alerts alerts{options.alerts};
     Application application{program, options, Database::As::server};
     if (program.prepare) program.prepare(application.database());
+    const Traces traces{application.service(), options.traces};
     HttpServer server{application.service(), options.http};
     if (program.routes) program.routes(server);
     error() << program.name << ": listening on port " << server.port() << '\n';
@@ -183,6 +213,7 @@ int parse_and_serve(const Program& program, const Words& words) {
     );
     auto& command = *app.add_subcommand("serve", "Serve until SIGTERM");
     add_serve_options(command, options);
+    add_trace_options(command, options.traces);
     const auto& openapi = *app.add_subcommand("openapi", "Print the OpenAPI 3.1 document");
     const auto first = words.empty() ? std::string{} : words.front();
     if (first != "serve" && first != "openapi" && !first.starts_with('-')) {

@@ -30,14 +30,14 @@ public:
 class JobTracesTest : public InTx {
 protected:
     void stage(
-        const core::TraceContext* trace,
+        const core::TraceContext* in,
         const StageOptions& options = {},
         engine::Staging where = engine::Staging::as_job
     ) {
         write_now(*store, [&](Session& session) {
             detail::TxContext context{
                 .session = session, .random = base::system_random(), .staging = where};
-            context.trace = trace;
+            context.trace = in;
             detail::TxFactory::with_tx(context, [&](Tx& tx) { tx.stage(Mail{1}, options); });
         });
     }
