@@ -192,11 +192,11 @@ void add_audit(CLI::App& app, Run& run) {
     auto& audit = *app.add_subcommand("audit", "What people did, and why: list");
     audit.require_subcommand(1);
     auto* list = command(audit, run, "list", "Newest first", [](Run& r) {
-        cli::list_audit(r.open(), {r.filter.below, r.filter.limit}, r.json, r.out);
+        cli::list_audit(r.open(), {r.filter.below, r.limit}, r.json, r.out);
     });
     list->add_option("--below", run.filter.below, "Only entries with a smaller id: the next page")
         ->check(decimal());
-    add_limit(*list, run.filter.limit, "Most entries to show");
+    add_limit(*list, run.limit, "Most entries to show");
 }
 
 void add_restored(CLI::App& app, Run& run) {

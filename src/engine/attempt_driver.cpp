@@ -114,6 +114,7 @@ Attempt::Next Attempt::commit(Phases run, Done done, const void* kind) {
 detail::TxContext Attempt::tx_context(store::Session& session) {
     auto context = engine_.tx_context(session, facts_.id, staged_, operation_->settings.isolation);
     context.references = &references_;
+    context.trace = trace();
     return context;
 }
 
@@ -151,12 +152,6 @@ void Attempt::end_trace() {
     engine_.observer()->on_attempt(
         {*operation_, *request_.trace, by, facts_.number, hash_, answer_, *own_span_}
     );
-}
-
-detail::TxContext Attempt::tx_context(store::Session& session) {
-    auto context = engine_.tx_context(session, facts_.id, staged_, operation_->settings.isolation);
-    context.trace = trace();
-    return context;
 }
 
 std::string Attempt::actor() const {

@@ -1,5 +1,6 @@
 #include "src/page/key_views.hpp"
 
+#include "src/cli/key_list.hpp"
 #include "src/cli/keys.hpp"
 #include "src/cli/timeline.hpp"
 #include "src/engine/engine.hpp"
@@ -21,12 +22,18 @@ namespace {
 
 cli::KeyFilter filter_of(const Asked& asked) {
     cli::KeyFilter filter;
-    filter.status = asked.fields.text("status");
-    filter.operation = asked.fields.text("operation");
-    filter.account = asked.fields.text("account");
-    filter.key = asked.fields.text("key");
+    filter.wanted.text = asked.fields.text("text");
+    filter.wanted.account = asked.fields.text("account");
+    filter.wanted.operation = asked.fields.text("operation");
+    filter.wanted.state = asked.fields.text("state");
+    filter.wanted.point = asked.fields.text("point");
+    filter.wanted.error = asked.fields.text("error");
+    filter.wanted.limit = asked.fields.limit();
+    filter.reference = asked.fields.text_or("reference", "");
+    filter.request_id = asked.fields.text_or("request_id", "");
+    filter.since = asked.fields.text_or("since", "");
+    filter.until = asked.fields.text_or("until", "");
     filter.below = asked.fields.number("below");
-    filter.limit = asked.fields.limit();
     return filter;
 }
 
@@ -128,21 +135,28 @@ value read_keys(const Asked& asked) {
 }
 
 Html show_keys(const Asked& asked, const value& data) {
+    const auto given = [&](std::string_view name) { return asked.fields.text_or(name, ""); };
     return {
         search_form(
             "/keys",
-            {{.name = "key", .label = "Idempotency key", .value = asked.fields.text_or("key", "")},
-             {.name = "account", .label = "Account", .value = asked.fields.text_or("account", "")},
+            {{.name = "text",
+              .label = "Key, request id, or id of a ride or charge",
+              .value = given("text")},
+             {.name = "account", .label = "Account", .value = given("account")},
              {.name = "operation",
               .label = "Operation",
-              .value = asked.fields.text_or("operation", ""),
+              .value = given("operation"),
               .type = "select",
               .options = operations_of(asked)},
-             {.name = "status",
-              .label = "Status",
-              .value = asked.fields.text_or("status", ""),
+             {.name = "state",
+              .label = "State",
+              .value = given("state"),
               .type = "select",
-              .options = {"", "open", "attention", "finished"}}}
+              .options = {"", "open", "attention", "finished", "expired"}},
+             {.name = "point", .label = "Recovery point", .value = given("point")},
+             {.name = "error", .label = "Error has", .value = given("error")},
+             {.name = "since", .label = "Since (2h, or a time)", .value = given("since")},
+             {.name = "until", .label = "Until", .value = given("until")}}
         ),
         table(
             "Keys",

@@ -154,10 +154,10 @@ Html show_overview(const Asked& asked, const value& data) {
         {{"class", "tiles"}},
         {tile(now, "attention", "/attention", true),
          tile(now, "stranded", "/flow", true),
-         tile(now, "stuck", "/keys?status=open", true),
+         tile(now, "stuck", "/keys?state=open", true),
          tile(now, "dead_letters", "/dead", true),
          tile(now, "providers_down", "/providers", true),
-         tile(now, "open", "/keys?status=open", false),
+         tile(now, "open", "/keys?state=open", false),
          tile(now, "jobs", "/queues", false),
          tile(now, "staged_jobs", "/queues", false),
          tile(now, "servers", "/servers", false)}

@@ -89,6 +89,12 @@ def roles(settings):
         check_equal(paged.api('/queues/default/pause', 'oli', {'reason': 'test'}).status, 200, 'a pause')
         check_equal(paged.api('/queues/default/resume', 'oli', {}).status, 200, 'its end')
         check_equal([actor for actor, _ in paged.audit()], ['oli', 'oli'], 'who did it')
+        charge = paged.world.rows("SELECT stripe_charge_id FROM rides WHERE state = 'booked'")[0][0]
+        for query in (f'text={charge}', f'reference=charge%3D{charge}', 'text=first', 'state=finished&since=1h'):
+            (found,) = paged.api(f'/keys?{query}').json
+            check_equal(found['key'], 'first', query)
+        check_equal([row['id'] for row in paged.api('/keys?state=attention').json], [key], 'those that wait for a person')
+        check_equal(paged.api('/keys?reference=nonsense').status, 400, 'a reference without a name')
 
 
 def other_sites(settings):
