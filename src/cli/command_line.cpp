@@ -32,6 +32,7 @@ namespace pawl {
 
 namespace {
 
+using cli::add_key_selector;
 using cli::add_limit;
 using cli::command;
 using cli::CommandFailed;
@@ -45,22 +46,12 @@ struct MigrationLine {
     std::string applied_at;
 };
 
-void add_which(CLI::App& to, Run& run) {
-    auto* id = to.add_option("id", run.which.id, "Number of the key, as `keys list` shows it");
-    auto* key =
-        to.add_option("--key", run.which.key, "Instead of id: the client's Idempotency-Key");
-    id->check(decimal())->excludes(key);
-    key->excludes(id);
-    to.add_option("--account", run.which.account, "Account that sent the key")->needs(key);
-    to.add_option("--tenant", run.which.tenant, "Tenant of the account")->needs(key);
-}
-
 void add_settle(CLI::App& to, Run& run) {
     auto* settle = command(to, run, "settle", "Decide a key of the attention list", [](Run& r) {
         cli::check_note(r.decision);
         cli::settle_key(r.open(), r.which, r.decision, r.json, r.out);
     });
-    add_which(*settle, run);
+    add_key_selector(*settle, run);
     settle
         ->add_option(
             "--as",
@@ -95,7 +86,7 @@ void add_settle(CLI::App& to, Run& run) {
 
 void add_keys(CLI::App& app, Run& run) {
     auto& keys = *app.add_subcommand(
-        "keys", "Idempotency keys: list, search, show, timeline, retry, settle"
+        "keys", "Idempotency keys: list, search, show, timeline, retry, hold, release, settle"
     );
     keys.require_subcommand(1);
     auto* list = command(keys, run, "list", "Newest first", [](Run& r) {
@@ -120,7 +111,7 @@ void add_keys(CLI::App& app, Run& run) {
     auto* show = command(keys, run, "show", "Show one key in full", [](Run& r) {
         cli::show_key(r.open(), r.which, r.json, r.out);
     });
-    add_which(*show, run);
+    add_key_selector(*show, run);
 
     auto* timeline = command(
         keys,
@@ -129,17 +120,9 @@ void add_keys(CLI::App& app, Run& run) {
         "What happened to a key: claims, phases, calls, decisions, oldest first",
         [](Run& r) { cli::show_timeline(r.open(), r.which, r.json, r.out); }
     );
-    add_which(*timeline, run);
+    add_key_selector(*timeline, run);
 
-    auto* retry = command(
-        keys,
-        run,
-        "retry",
-        "Let the completer try an open key at its next round",
-        [](Run& r) { cli::retry_key(r.open(), r.which, r.decision.by, r.json, r.out); }
-    );
-    add_which(*retry, run);
-    retry->add_option("--by", run.decision.by, "Who does it, for the audit")->capture_default_str();
+    cli::add_key_acts(keys, run);
     add_settle(keys, run);
 }
 
@@ -155,7 +138,7 @@ void add_attention(CLI::App& app, Run& run) {
     auto* show = command(attention, run, "show", "Show one request in full", [](Run& r) {
         cli::show_attention(r.open(), r.which, r.json, r.out);
     });
-    add_which(*show, run);
+    add_key_selector(*show, run);
     add_settle(attention, run);
     auto* undo = command(
         attention,
@@ -164,7 +147,7 @@ void add_attention(CLI::App& app, Run& run) {
         "Undo a decision that no server has carried out yet",
         [](Run& r) { cli::undo_settlement_of(r.open(), r.which, r.undo, r.json, r.out); }
     );
-    add_which(*undo, run);
+    add_key_selector(*undo, run);
     undo->add_option("--note", run.undo.note, "Reason, for the audit");
     undo->add_option("--by", run.undo.by, "Who undoes it, for the audit")->capture_default_str();
 }
@@ -381,8 +364,8 @@ int command_line(
     std::ostream& error
 ) {
     Run run{.line = line, .out = out, .error = error};
-    run.decision.by = run.undo.by = run.dead.act.by = run.jobs.act.by = run.pause.by =
-        run.restored.by = line.user;
+    run.decision.by = run.undo.by = run.dead.act.by = run.jobs.act.by = run.key_act.act.by =
+        run.pause.by = run.restored.by = line.user;
     run.decision.checked = line.knows_operations;
     CLI::App app{"Keys, jobs and dead letters, for operators", line.program};
     app.footer(line.options_help);
@@ -394,7 +377,9 @@ int command_line(
         const bool id_wanted = app.got_subcommand("keys") || app.got_subcommand("attention");
         const auto& chosen = *app.get_subcommands().front();
         if (id_wanted && !chosen.get_subcommands().empty() &&
-            !lists(*chosen.get_subcommands().front()) && !run.which.id && !run.which.key)
+            !lists(*chosen.get_subcommands().front()) &&
+            !cli::needs_no_key(chosen.get_subcommands().front()->get_name()) && !run.which.id &&
+            !run.which.key)
             throw CLI::RequiredError{"id or --key"};
         run.act(run);
         return run.status;

@@ -78,7 +78,7 @@ Line<KeyShort> shortened(const ops::FoundRow& found) {
          k.account,
          k.key,
          k.operation,
-         k.status,
+         k.held_at ? k.status + ", held" : k.status,
          k.recovery_point,
          k.attempt,
          k.response_status,

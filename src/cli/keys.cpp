@@ -48,6 +48,9 @@ struct KeyDetail {
     int completer_runs{};
     Text completer_first_at;
     Text completer_next_at;
+    Text held_at;
+    Text held_by;
+    Text held_why;
     Json references;
     Json calls_not_made;
     Json history;
@@ -131,9 +134,9 @@ Attention undamaged_attention_of(Service& service, std::int64_t id) {
 }
 
 void print_done(
-    std::ostream& out, bool json, std::int64_t id, const char* done, const std::string& text
+    std::ostream& out, bool json, std::int64_t id, std::string_view done, const std::string& text
 ) {
-    if (json) return print_row(out, Done{id, done}, true);
+    if (json) return print_row(out, Done{id, std::string{done}}, true);
     out << text << '\n';
 }
 
@@ -250,30 +253,56 @@ void keep_result_now(
     settle(service, at, decision, json, out);
 }
 
+// Why the act changed nothing.
+std::string why_not(const KeyDetail& key, ops::KeyVerb verb) {
+    const auto id = std::to_string(key.id);
+    if (key.status == "finished")
+        return "is finished: there is nothing to " + std::string{ops::name_of(verb)};
+    if (key.held_at && verb != ops::KeyVerb::release)
+        return "is held since " + *key.held_at + " by " + key.held_by.value_or("") + ": " +
+               key.held_why.value_or("") + "; `keys release " + id + "` ends that";
+    if (key.status == "attention")
+        return "is on the attention list: nobody works on it before a decision";
+    if (verb == ops::KeyVerb::release) return "is not held";
+    return "has changed meanwhile: try again";
+}
+
+std::string text_of_act(const KeyDetail& key, ops::KeyVerb verb) {
+    switch (verb) {
+        case ops::KeyVerb::retry:
+            return " will be tried by a running server's completer after its lease and the grace "
+                   "time for its client; without a server, run `completer --once` then.";
+        case ops::KeyVerb::hold:
+            return " is held: no attempt begins, neither the completer's nor its client's, who "
+                   "gets 503 `on-hold`. `keys release " +
+                   std::to_string(key.id) + "` ends that." +
+                   (key.lease_until ? " An attempt that was at work may still finish the request."
+                                    : "");
+        case ops::KeyVerb::release:
+            break;
+    }
+    return " is not held any more: the completer or its client goes on with it.";
+}
+
 }  // namespace
 
-void retry_key(
-    Service& service, const KeySelector& which, const std::string& by, bool json, std::ostream& out
+void act_on_key(
+    Service& service,
+    ops::KeyVerb verb,
+    const KeySelector& which,
+    const queue::AuditEntry& act,
+    bool json,
+    std::ostream& out
 ) {
     const auto id = id_of(service, which);
     const auto key = key_of(service, id).row;
-    if (key.status == "finished")
-        throw CommandFailed{name_of(id) + " is finished: there is nothing to retry"};
-    if (key.status == "attention") return keep_result_now(service, id, by, json, out);
-    store::write_now(service.engine().store(), [&](store::Session& session) {
-        const auto now = session.now();
-        detail::execute_statement(session, sql::release_for_retry, id, now);
-        detail::execute_statement(session, sql::insert_audit, now, by, "retry", id, "");
+    if (verb == ops::KeyVerb::retry && key.status == "attention")
+        return keep_result_now(service, id, act.by, json, out);
+    const bool done = store::write_now(service.engine().store(), [&](store::Session& session) {
+        return ops::act_on_key(session, verb, id, act);
     });
-    print_done(
-        out,
-        json,
-        id,
-        "retry",
-        name_of(id) +
-            " will be tried by a running server's completer after its lease and the grace time "
-            "for its client; without a server, run `completer --once` then."
-    );
+    if (!done) throw CommandFailed{name_of(id) + ' ' + why_not(key_of(service, id).row, verb)};
+    print_done(out, json, id, ops::name_of(verb), name_of(id) + text_of_act(key, verb));
 }
 
 void settle_key(

@@ -4,6 +4,7 @@
 
 #include "src/cli/key_selector.hpp"
 #include "src/cli/settle.hpp"
+#include "src/ops/key_acts.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -15,8 +16,14 @@
 namespace pawl::cli {
 
 void show_key(Service& service, const KeySelector& which, bool json, std::ostream& out);
-void retry_key(
-    Service& service, const KeySelector& which, const std::string& by, bool json, std::ostream& out
+// `retry` of a key on the attention list: the keeper runs again with its kept result.
+void act_on_key(
+    Service& service,
+    ops::KeyVerb verb,
+    const KeySelector& which,
+    const queue::AuditEntry& act,
+    bool json,
+    std::ostream& out
 );
 void settle_key(
     Service& service, const KeySelector& which, Decision decision, bool json, std::ostream& out

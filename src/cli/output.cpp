@@ -31,12 +31,6 @@ std::string plain(std::string text) {
     return text;
 }
 
-// A pipe or a file is for programs, which need full lines.
-bool is_terminal(const std::ostream& out) {
-    const auto* standard = &std::cout;  // tidy: allow console: it is compared, not written to
-    return &out == standard && ::isatty(STDOUT_FILENO) == 1;
-}
-
 void print_line(
     std::ostream& out, const std::vector<std::string>& cells, const std::vector<std::size_t>& widths
 ) {
@@ -52,6 +46,13 @@ void print_line(
 }
 
 }  // namespace
+
+bool is_terminal(const std::ostream& stream) {
+    const auto* out = &std::cout;    // tidy: allow console: it is compared, not written to
+    const auto* error = &std::cerr;  // tidy: allow console: it is compared, not written to
+    return (&stream == out && ::isatty(STDOUT_FILENO) == 1) ||
+           (&stream == error && ::isatty(STDERR_FILENO) == 1);
+}
 
 std::optional<std::string> text_of_time(const std::optional<TimePoint>& at) {
     if (!at) return std::nullopt;

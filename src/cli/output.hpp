@@ -122,6 +122,9 @@ boost::json::object object_of(const Line<R>& line) {
     return object;
 }
 
+// Whether a person reads it: a pipe or a file is for programs, which need full lines.
+bool is_terminal(const std::ostream& stream);
+
 std::optional<std::string> text_of_time(const std::optional<TimePoint>& at);
 
 // Prints aligned columns under a header. On a terminal a line is cut to 160 characters.

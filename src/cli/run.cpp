@@ -9,6 +9,16 @@ const CLI::Validator& decimal() {
     return validator;
 }
 
+void add_key_selector(CLI::App& to, Run& run) {
+    auto* id = to.add_option("id", run.which.id, "Number of the key, as `keys list` shows it");
+    auto* key =
+        to.add_option("--key", run.which.key, "Instead of id: the client's Idempotency-Key");
+    id->check(decimal())->excludes(key);
+    key->excludes(id);
+    to.add_option("--account", run.which.account, "Account that sent the key")->needs(key);
+    to.add_option("--tenant", run.which.tenant, "Tenant of the account")->needs(key);
+}
+
 void add_limit(CLI::App& to, int& limit, const std::string& text) {
     to.add_option("--limit", limit, text)
         ->check(decimal())

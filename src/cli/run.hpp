@@ -4,6 +4,7 @@
 
 #include "src/cli/dead_letters.hpp"
 #include "src/cli/jobs.hpp"
+#include "src/cli/key_acts.hpp"
 #include "src/cli/key_list.hpp"
 #include "src/cli/keys.hpp"
 #include "src/cli/queues.hpp"
@@ -28,6 +29,7 @@ struct Run {
     bool json{false};
     KeySelector which{};
     KeyFilter filter{};
+    KeyActOptions key_act{};
     Decision decision{};
     UndoRequest undo{};
     DeadOptions dead{};
@@ -56,6 +58,8 @@ struct Run {
 };
 
 const CLI::Validator& decimal();
+// Options that choose one key: its id, or the client's key.
+void add_key_selector(CLI::App& to, Run& run);
 void add_limit(CLI::App& to, int& limit, const std::string& text);
 // Adds a command, with --json, that calls `act`.
 CLI::App* command(

@@ -8,7 +8,9 @@
 #include "src/engine/timeline.hpp"
 #include "store/statements.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace pawl::cli {
 
@@ -83,6 +85,7 @@ engine::TimelineEvent state_of(const engine::KeyRow& row, TimePoint now) {
     engine::TimelineEvent event{.at = now, .what = "now", .point = row.recovery_point};
     event.result = row.status == core::KeyStatus::attention    ? "waits for a person"
                    : row.lease_until && *row.lease_until > now ? "at work"
+                   : row.held                                  ? "is held"
                                                                : "waits for the next attempt";
     if (row.lease_until) event.detail = "lease until " + base::time_text(*row.lease_until);
     if (row.called_at)
@@ -90,6 +93,23 @@ engine::TimelineEvent state_of(const engine::KeyRow& row, TimePoint now) {
                        "a call was begun at " + base::time_text(*row.called_at);
     event.to = row.call_target;
     return event;
+}
+
+using AttemptEvent = std::pair<int, engine::TimelineEvent>;
+
+// By attempt and time: what people did beside an attempt is stored after its own events.
+std::vector<AttemptEvent> events_of(Service& service, std::int64_t id) {
+    std::vector<AttemptEvent> found;
+    for (const auto& [stored, damage] : read<StoredEvents>(service, sql::list_key_events, id)) {
+        auto decoded = from_json<engine::TimelineEvents>(stored.events, Unknown::ignored);
+        if (!decoded)
+            throw CommandFailed{"PAWL0022: the time line of " + name_of(id) + " is damaged"};
+        for (auto& event : decoded->events) found.emplace_back(stored.attempt, std::move(event));
+    }
+    std::ranges::stable_sort(found, {}, [](const AttemptEvent& event) {
+        return std::pair{event.first, event.second.at};
+    });
+    return found;
 }
 
 }  // namespace
@@ -105,12 +125,7 @@ void show_timeline(Service& service, const KeySelector& which, bool json, std::o
     if (!row) no_such_key(id);
     if (row->expired) throw CommandFailed{name_of(id) + " has expired, and its time line with it"};
     Lines lines;
-    for (const auto& [stored, damage] : read<StoredEvents>(service, sql::list_key_events, id)) {
-        const auto decoded = from_json<engine::TimelineEvents>(stored.events, Unknown::ignored);
-        if (!decoded)
-            throw CommandFailed{"PAWL0022: the time line of " + name_of(id) + " is damaged"};
-        for (const auto& event : decoded->events) lines.add(stored.attempt, event);
-    }
+    for (const auto& [attempt, event] : events_of(service, id)) lines.add(attempt, event);
     if (row->status != core::KeyStatus::finished) lines.add(row->attempt, state_of(*row, now));
     print_rows(
         out,

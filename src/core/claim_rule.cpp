@@ -24,6 +24,7 @@ Claim decide_claim(
     if (found->status == KeyStatus::finished) return Replay{};
     if (found->status == KeyStatus::attention) return NeedsPerson{};
     if (!lease_over(found->lease_until, now, lease)) return Busy{};
+    if (found->held) return OnHold{};
     if (!found->point_known) return Stranded{};
     return Resume{};
 }

@@ -22,6 +22,7 @@ struct KeyFacts {
     bool same_request{true};
     KeyStatus status{KeyStatus::open};
     std::optional<TimePoint> lease_until{};
+    bool held{};             // By an operator: an attempt may end, and none begins.
     bool point_known{true};  // False: this binary does not know the recovery point.
 };
 
@@ -33,9 +34,19 @@ struct Mismatch {};
 struct Expired {};
 struct ReExecute {};
 struct NeedsPerson {};
+struct OnHold {};
 struct Stranded {};
-using Claim =
-    std::variant<Fresh, Resume, Replay, Busy, Mismatch, Expired, ReExecute, NeedsPerson, Stranded>;
+using Claim = std::variant<
+    Fresh,
+    Resume,
+    Replay,
+    Busy,
+    Mismatch,
+    Expired,
+    ReExecute,
+    NeedsPerson,
+    OnHold,
+    Stranded>;
 
 // The latest possible end of a lease: a later one was written by a wrong clock and counts as over
 // (I16). Twice the length, as connections and nodes read the database's clock some milliseconds

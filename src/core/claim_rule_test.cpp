@@ -23,6 +23,7 @@ std::string name_of(const Claim& claim) {
         "expired",
         "re-execute",
         "needs person",
+        "on hold",
         "stranded"};
     return names.at(claim.index());
 }
@@ -62,6 +63,20 @@ TEST(DecideClaim, follows_the_table) {
          KeyFacts{.status = KeyStatus::finished},
          true,
          "replay"},
+        {"held by an operator", KeyFacts{.held = true}, false, "on hold"},
+        {"held, and an attempt is at work",
+         KeyFacts{.lease_until = now + 1ms, .held = true},
+         false,
+         "busy"},
+        {"held while it was at work, and finished by that attempt",
+         KeyFacts{.status = KeyStatus::finished, .held = true},
+         false,
+         "replay"},
+        {"held, other request", KeyFacts{.same_request = false, .held = true}, false, "mismatch"},
+        {"held at an unknown point",
+         KeyFacts{.held = true, .point_known = false},
+         false,
+         "on hold"},
         {"unknown point", KeyFacts{.point_known = false}, false, "stranded"},
         {"unknown point, at work elsewhere",
          KeyFacts{.lease_until = now + 1s, .point_known = false},

@@ -26,6 +26,8 @@ std::string_view name_of(Reason reason) {
             return "stranded";
         case Reason::needs_attention:
             return "needs-attention";
+        case Reason::on_hold:
+            return "on-hold";
         case Reason::stopping:
             break;
     }

@@ -33,6 +33,7 @@ enum class Reason {
     overloaded,
     stranded,  // PAWL0007: the recovery point is unknown to this binary.
     needs_attention,
+    on_hold,  // An operator holds the key.
     stopping
 };
 

@@ -244,7 +244,8 @@ std::optional<Answer> Attempt::decide(std::optional<KeyRow>& found, TimePoint no
             .same_request =
                 found->expired || same_request(engine_.installation(), request_, *found),
             .status = found->status,
-            .lease_until = found->lease_until};
+            .lease_until = found->lease_until,
+            .held = found->held};
         if (!found->expired && facts->same_request) engine_.confirm(hash_);
         facts->point_known = found->expired || found->status != core::KeyStatus::open ||
                              !facts->same_request || load_point(*found);

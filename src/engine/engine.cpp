@@ -69,6 +69,9 @@ std::optional<Answer> answer_of(const core::Claim& claim, std::optional<KeyRow>&
         Result operator()(core::NeedsPerson) const {
             return Rejection{.reason = Reason::needs_attention};
         }
+        Result operator()(core::OnHold) const {
+            return Rejection{.reason = Reason::on_hold, .retry_after = 30s};
+        }
         Result operator()(core::Stranded) const {
             return Rejection{
                 .reason = Reason::stranded,

@@ -39,7 +39,9 @@ private:
     int column_{0};
 };
 
-constexpr int status_column = 13;  // Of find_key.
+// Of find_key.
+constexpr int status_column = 13;
+constexpr int held_column = 28;
 
 core::KeyStatus status_of_text(std::string_view word) {
     if (word == "finished") return core::KeyStatus::finished;
@@ -83,6 +85,8 @@ KeyRow key_row(const detail::Row& row) {
         key.response.headers = decode_headers(columns.next<Text>().value_or(""));
         key.response.body = columns.next<Text>().value_or("");
         key.expires_at = columns.next<std::optional<TimePoint>>();
+    } else {
+        key.held = detail::column_as<bool>(row, held_column, sql::find_key.name);
     }
     return key;
 }

@@ -59,6 +59,8 @@ struct KeyRow {
     // Of a finished key.
     Response response;
     std::optional<TimePoint> expires_at;
+
+    bool held{};  // By an operator. False for a finished key.
 };
 
 std::optional<KeyRow> find_key(detail::Session& session, std::string_view hash);

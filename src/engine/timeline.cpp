@@ -34,6 +34,16 @@ void write_events(
     );
 }
 
+void write_event_of_person(store::Session& session, std::int64_t key_id, TimelineEvent event) {
+    if (event.detail) event.detail = cut(*event.detail);
+    detail::send_statement(
+        session,
+        sql::insert_key_events_of_person,
+        key_id,
+        to_json(TimelineEvents{{std::move(event)}})
+    );
+}
+
 void Timeline::add(TimelineEvent event) {
     if (events_.size() >= events_max) {
         ++dropped_;

@@ -45,6 +45,9 @@ void write_events(
     const std::vector<TimelineEvent>& events
 );
 
+// Writes what a person did to the key beside its attempts.
+void write_event_of_person(store::Session& session, std::int64_t key_id, TimelineEvent event);
+
 // The events of one attempt that are not written yet. They are written in the transactions that
 // the attempt makes anyway, so a crash loses those since the last one: the next attempt's claim
 // says that. Used by one thread at a time.

@@ -14,7 +14,7 @@ namespace pawl::http {
 namespace {
 
 // The first of a status is the kind that refusal() makes of it.
-constexpr std::array<ProblemKind, 30> kinds{{
+constexpr std::array<ProblemKind, 31> kinds{{
     // Errors of the HTTP request; nothing is stored.
     {"request-invalid", 400, false, "The request is malformed"},
     {"key-missing", 400, false, "This request needs an Idempotency-Key header"},
@@ -47,6 +47,7 @@ constexpr std::array<ProblemKind, 30> kinds{{
     {"store-unavailable", 503, true, "The database can't be written at the moment"},
     {"contention", 503, true, "Too many requests change the same data"},
     {"phase-deadline", 503, true, "The request took too long"},
+    {"on-hold", 503, true, "An operator holds this request; it will go on later"},
     {"stranded", 503, true, "Another version of this service must continue the request"},
     {"stopping", 503, true, "The server is stopping"},
 }};

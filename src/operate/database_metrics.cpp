@@ -45,6 +45,7 @@ struct Found {
     TimePoint now;
     Counts open;
     std::int64_t stuck{};
+    std::int64_t held{};
     std::map<std::pair<std::string, std::string>, std::int64_t> stranded;  // By operation, point.
     std::map<std::string, Counts> attention;                               // By reason.
     std::map<std::pair<std::string, std::string>, std::int64_t> jobs;      // By queue, state.
@@ -69,6 +70,7 @@ void read_keys(store::Session& session, const engine::Engine& engine, Found& fou
     run_statement(session, sql::summarise_open_keys, [&](const Row& row) {
         found.open = {row.integer(0), time_in(row, 1, sql::summarise_open_keys.name)};
         found.stuck = row.integer(2);
+        found.held = row.integer(3);
     });
     run_statement(session, sql::count_open_by_point, [&](const Row& row) {
         const auto* operation = engine.find(row.text(0));
@@ -116,7 +118,7 @@ void show_keys(const Found& found, Gauges& to) {
     to.set("pawl_keys_open", "Keys that are not settled", double(found.open.count));
     to.set(
         "pawl_keys_oldest_open_seconds",
-        "Age of the oldest key that is not settled",
+        "Age of the oldest key that is not settled and not held",
         age(found.now, found.open.oldest)
     );
     to.set(
@@ -124,6 +126,7 @@ void show_keys(const Found& found, Gauges& to) {
         "Open keys that the completer has tried three times without success",
         double(found.stuck)
     );
+    to.set("pawl_keys_held", "Open keys that operators hold", double(found.held));
     to.begin("pawl_keys_stranded", "Open keys at points that this server does not know");
     for (const auto& [at, count] : found.stranded)
         to.add(double(count), {{"operation", at.first}, {"point", at.second}});

@@ -145,7 +145,8 @@ void Completer::note_failure(
     std::int64_t key_id, const engine::Rejection& refused, CompleterReport& report
 ) {
     if (refused.reason == engine::Reason::in_progress ||
-        refused.reason == engine::Reason::stopping || refused.reason == engine::Reason::overloaded)
+        refused.reason == engine::Reason::stopping ||
+        refused.reason == engine::Reason::overloaded || refused.reason == engine::Reason::on_hold)
         return;
     if (refused.reason == engine::Reason::needs_attention) {
         ++report.to_person;

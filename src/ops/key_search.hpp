@@ -54,6 +54,7 @@ struct FoundKey {
     std::optional<std::string> created_at;
     std::optional<std::string> last_run_at;
     std::optional<std::string> error;
+    std::optional<std::string> held_at;
     std::optional<std::string> expired_at;
     std::optional<std::string> location;
 };

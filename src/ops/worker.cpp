@@ -393,6 +393,7 @@ void Worker::work_as_operation(
         case engine::Reason::overloaded:
             return record_result(job, JobResult{retry_in(1s)}, report);
         case engine::Reason::needs_attention:
+        case engine::Reason::on_hold:
             return record_result(job, JobResult{retry_in(1min)}, report);
         case engine::Reason::key_reused:
         case engine::Reason::key_expired:

@@ -329,6 +329,7 @@ TEST_P(AttentionTest, open_keys_are_summarised_with_those_that_the_completer_tri
         int open;
         std::optional<TimePoint> oldest;
         int stuck;
+        int held;
     };
     const auto summary = [&] { return read_rows<Summary>(*store, sql::summarise_open_keys).at(0); };
     EXPECT_EQ(summary().open, 0);
@@ -346,6 +347,11 @@ TEST_P(AttentionTest, open_keys_are_summarised_with_those_that_the_completer_tri
     EXPECT_EQ(summary().open, 2);
     EXPECT_EQ(summary().oldest, first);
     EXPECT_EQ(summary().stuck, 1);
+    run(sql::hold_key, id, now(), "ann", "a reason");
+    EXPECT_EQ(summary().open, 2);
+    EXPECT_EQ(summary().oldest, first + 1min);
+    EXPECT_EQ(summary().stuck, 0);
+    EXPECT_EQ(summary().held, 1);
 }
 
 TEST_P(AttentionTest, requests_that_wait_for_a_person_are_counted_by_reason) {

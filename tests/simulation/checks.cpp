@@ -19,7 +19,8 @@ namespace {
 constexpr Sql look_at_rows{
     "simulation_rows",
     "SELECT id, tenant || '/' || idempotency_key, operation, params, attempt, recovery_point, "
-    "status, lease_until, response_status, expires_at, calling, coalesce(server_id, 0) "
+    "status, lease_until, response_status, expires_at, calling, coalesce(server_id, 0), "
+    "held_at IS NOT NULL "
     "FROM pawl_idempotency_keys",
     {}};
 
@@ -110,6 +111,7 @@ void Checks::look_at_all(const Had& had) {
             seen.expires_at = time_in(row, 9);
             seen.calling = row.integer(10) != 0;
             seen.server_id = row.integer(11);
+            seen.held = row.integer(12) != 0;
             there.insert(seen.id);
             see(std::move(seen), had);
         });
@@ -234,6 +236,8 @@ void Checks::see(Row row, const Had& had) {
     if (row.attempt < last.attempt) violated("I15", "an attempt decreased");
     if (row.attempt > last.attempt + 1) violated("I15", "an attempt was skipped");
     if (row.rank < last.rank) violated("I4", "a recovery point went back");
+    if (row.attempt > last.attempt && last.held && last.status == "open")
+        violated("I25", "an attempt of " + row.who + " began while an operator held the key");
     if (row.attempt > last.attempt && last.lease_until && *last.lease_until > now &&
         *last.lease_until <= now + 2 * world_.lease)
         violated("I19", row.who + " was taken over under a lease");
@@ -399,50 +403,6 @@ std::string Checks::what_is_open() {
     return open + std::to_string(number("SELECT count(*) FROM pawl_jobs")) + " jobs, " +
            std::to_string(number("SELECT count(*) FROM pawl_staged_jobs")) + " staged, " +
            std::to_string(world_.broker.jobs.size()) + " outside";
-}
-
-// Each job of a paid order had its effect once, or is dead, or was purged.
-void Checks::check_jobs_of(const std::string& who, const Had& had) {
-    const auto dead = texts("SELECT kind || args FROM pawl_dead_jobs");
-    const auto is_of = [&](std::string_view kind, const std::string& text) {
-        return text.starts_with(kind) && text.find('"' + who + '"') != std::string::npos;
-    };
-    const auto is_purged = [&](std::string_view kind) {
-        return std::any_of(purged_.begin(), purged_.end(), [&](const std::string& text) {
-            return is_of(kind, text);
-        });
-    };
-    const auto is_there = [&](std::string_view kind) {
-        for (const auto& [id, job] : world_.broker.jobs)
-            if (is_of(kind, job.job.kind + job.job.args)) return true;
-        return std::any_of(dead.begin(), dead.end(), [&](const std::string& text) {
-            return is_of(kind, text);
-        });
-    };
-    const auto parcels = texts("SELECT who FROM parcels");
-    const auto of_receiver = [&](Receiver& receiver) {
-        const auto at = receiver.effects.find(who);
-        return at == receiver.effects.end() ? 0 : static_cast<int>(at->second.size());
-    };
-    // The receiver knows the job's id, but forgets ids after a day.
-    const bool twice_in_days = world_.broker.has_twice() && had.days;
-    const auto check = [&](std::string_view kind, int effects) {
-        if (twice_in_days && kind == Tell::kind) return;
-        if (effects > 1)
-            violated("I8", std::to_string(effects) + " times " + std::string{kind} + " for " + who);
-        if (effects == 0 && !is_there(kind) && !is_purged(kind))
-            violated("I7", "the " + std::string{kind} + " job of " + who + " is lost");
-        // Mark and effect commit together: both at once is impossible. Only of a job that was
-        // pushed twice may one entry die while a worker that was slow is at the other (seed
-        // 771473).
-        if (effects == 1 && kind == Pack::kind && is_there(kind) && !world_.broker.has_twice())
-            violated(
-                "I7", "the " + std::string{kind} + " job of " + who + " is done, but is still there"
-            );
-    };
-    check(Pack::kind, static_cast<int>(std::count(parcels.begin(), parcels.end(), who)));
-    check(Tell::kind, of_receiver(world_.mail));
-    check(Ship::kind, of_receiver(world_.carrier));
 }
 
 void Checks::end(const Had& had) {

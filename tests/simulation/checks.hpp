@@ -76,6 +76,7 @@ public:
         std::optional<TimePoint> lease_until;
         bool calling{};
         std::int64_t server_id{};
+        bool held{};  // By an operator.
         int response_status{};
         std::optional<TimePoint> expires_at;
         bool gone{};           // The reaper has removed it.

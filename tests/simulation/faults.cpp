@@ -20,6 +20,7 @@ void History::draw_faults() {
     jobs_fail_ = choices_.pick(2) == 1;
     keeps_books_ = choices_.one_in(4);
     beats_ = choices_.pick(2) == 1;
+    holds_ = choices_.one_in(3);
 }
 
 Does History::bank_does() {
@@ -64,7 +65,12 @@ void History::on_the_way(bool there) {
 
 // Returns true if this step was a fault.
 bool History::fault() {
-    return faults_ && (process_fault() || time_fault());
+    if (!faults_) return false;
+    if (holds_ && choices_.one_in(30)) {
+        hold_or_release();
+        return true;
+    }
+    return process_fault() || time_fault();
 }
 
 bool History::process_fault() {

@@ -52,6 +52,7 @@ public:
         while (ended_.steps < options_.steps_max && !rests() && !checks_.violation()) step();
         faults_ = false;
         tell("faults end");
+        release_all();
         for (auto& process : processes_)
             if (process->alive()) process->frozen_until = {};
         // A back-off may lie in the future by as much as the clock went back, up to the longest
@@ -103,6 +104,8 @@ private:
         return row.operation == Ships::name ? who_in(row.params) : row.who;
     }
     Banks banks() { return {&bank_, &second_bank_, &third_bank_}; }
+    void hold_or_release();
+    void release_all();
     void operate(queue::DeadLetters& letters);
     void steer(queue::EmbeddedJobs& jobs);
     void end_processes();
@@ -166,7 +169,8 @@ private:
     // Swarm testing (Groce et al., ISSTA 2012): which features this history has at all.
     bool keeps_books_{false}, beats_{false};
     bool dies_{false}, freezes_{false}, commits_fail_{false}, replies_fail_{false}, jumps_{false},
-        steps_clock_{false}, days_pass_{false}, calls_are_slow_{false}, jobs_fail_{false};
+        steps_clock_{false}, days_pass_{false}, calls_are_slow_{false}, jobs_fail_{false},
+        holds_{false};
 };
 
 }  // namespace pawl::simulation

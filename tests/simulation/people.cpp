@@ -1,5 +1,6 @@
 #include <pawl/detail/rows.hpp>
 
+#include "src/ops/key_acts.hpp"
 #include "src/store/blocking.hpp"
 #include "store/statements.hpp"
 #include "tests/simulation/life.hpp"
@@ -159,6 +160,28 @@ void History::decide_for_a_person() {
             session.now()
         );
     });
+}
+
+// An operator holds a key, whatever works on it, or releases one.
+void History::hold_or_release() {
+    std::vector<std::int64_t> ids;
+    for (const auto& [id, row] : checks_.rows())
+        if (!row.gone && row.status != "finished") ids.push_back(id);
+    if (ids.empty()) return;
+    const auto id = ids[choices_.pick(ids.size())];
+    const auto verb = choices_.pick(2) == 1 ? ops::KeyVerb::hold : ops::KeyVerb::release;
+    tell("an operator: " + std::string{ops::name_of(verb)} + " key " + std::to_string(id));
+    store::write_now(database_, [&](store::Session& session) {
+        return ops::act_on_key(session, verb, id, {"an operator", "simulated"});
+    });
+    checks_.inspect(had_);
+}
+
+void History::release_all() {
+    constexpr auto verb = ops::KeyVerb::release;
+    const auto held = ops::ids_to_act_on(database_, verb, {});
+    ops::act_on_keys(database_, verb, held, {"an operator", "simulated"}, [](const auto&) {});
+    checks_.inspect(had_);
 }
 
 // Merges or purges all dead letters, twice, like a double click.

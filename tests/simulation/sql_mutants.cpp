@@ -17,6 +17,11 @@ const std::vector<SqlMutant>& sql_mutants() {
          "take_over",
          "AND (lease_until IS NULL OR lease_until <= $3 OR lease_until > $5)",
          "AND $5 <> ''"},
+        // The decision, the write and the completer's query.
+        {"hold_is_ignored", "find_key", "k.held_at IS NOT NULL", "0"},
+        {"hold_is_ignored", "find_key_by_id", "k.held_at IS NOT NULL", "0"},
+        {"hold_is_ignored", "find_completable", "AND held_at IS NULL", ""},
+        {"hold_is_ignored", "take_over", "AND held_at IS NULL", ""},
         {"attempt_does_not_grow", "take_over", "attempt = attempt + 1", "attempt = attempt"},
         {"unlock_without_attempt", "fail_attempt", "AND attempt = $2", "AND $2 > 0"},
         // F4: an outage becomes the final answer.

@@ -22,6 +22,7 @@ struct Patient {
 
 void check_open_points(const Patient& patient, Findings& findings);
 void check_open_jobs(const Patient& patient, Findings& findings);
+void check_held_keys(const Patient& patient, Findings& findings);
 void check_migrations(const Patient& patient, Findings& findings);
 void check_settings(const Patient& patient, Findings& findings);
 void check_files(const Patient& patient, Findings& findings);

@@ -1,14 +1,12 @@
 #include "src/cli/doctor/doctor.hpp"
 
 #include "src/cli/doctor/checks.hpp"
+#include "src/cli/output.hpp"
 #include "src/engine/engine.hpp"
 #include "src/ops/service_impl.hpp"
 #include "src/store/migrate.hpp"
 
-#include <unistd.h>
-
 #include <exception>
-#include <iostream>
 #include <string>
 #include <utility>
 
@@ -25,6 +23,7 @@ constexpr Check checks[] = {
     {"migrations", &check_migrations},
     {"open_points", &check_open_points},
     {"open_jobs", &check_open_jobs},
+    {"held_keys", &check_held_keys},
     {"settings", &check_settings},
     {"files", &check_files},
     {"clock", &check_clock},
@@ -85,9 +84,7 @@ void run_check(const Check& check, const Patient& patient, Findings& findings) {
 
 // Only on a terminal: a pipe or a log gets no progress.
 std::function<void(std::int64_t)> progress_on(std::ostream& error) {
-    const bool terminal =
-        &error == &std::cerr && ::isatty(STDERR_FILENO) == 1;  // tidy: allow console: compared
-    if (!terminal) return [](std::int64_t) {};
+    if (!is_terminal(error)) return [](std::int64_t) {};
     return [&error](std::int64_t rows) {
         error << "\rdoctor: " << rows << " rows read " << std::flush;
     };

@@ -20,6 +20,17 @@ INSERT INTO pawl_key_events (key_id, attempt, part, events)
 VALUES ($1, $2, $3, $4)
 ON CONFLICT (key_id, attempt, part) DO UPDATE SET events = excluded.events;
 
+-- name: insert_key_events_of_person   ($1 key id, $2 events as JSON)
+-- Beside a running attempt, whose parts are below 1,000,000, as is the completer's.
+INSERT INTO pawl_key_events (key_id, attempt, part, events)
+SELECT k.id, k.attempt,
+       coalesce((SELECT max(e.part) + 1
+                 FROM pawl_key_events AS e
+                 WHERE e.key_id = k.id AND e.attempt = k.attempt AND e.part > 1000000), 1000001),
+       $2
+FROM pawl_idempotency_keys AS k
+WHERE k.id = $1;
+
 -- name: list_key_events   ($1 key id)
 SELECT attempt, events
 FROM pawl_key_events

@@ -82,7 +82,7 @@ LIMIT $4;
 -- name: search_keys_by_account   ($1 status, $2 operation, $3 tenant, $4 account, $5 key, $6 point, $7 error, $8 since, $9 before, $10 before id,
 --   $11 limit)
 SELECT id, tenant, account, idempotency_key, operation, status, recovery_point, attempt, lease_until,
-       response_status, created_at, last_run_at, error, NULL, NULL
+       response_status, created_at, last_run_at, error, held_at, NULL, NULL
 FROM pawl_idempotency_keys
 WHERE (CAST($1 AS text) IS NULL OR status = $1)
   AND (CAST($2 AS text) IS NULL OR operation = $2)
@@ -99,7 +99,7 @@ LIMIT $11;
 -- name: search_keys_by_id [sqlite]   ($1 status, $2 operation, $3 tenant, $4 account, $5 key, $6 point, $7 error, $8 since, $9 before, $10 before id,
 --   $11 limit, $12 ids as a JSON list)
 SELECT id, tenant, account, idempotency_key, operation, status, recovery_point, attempt, lease_until,
-       response_status, created_at, last_run_at, error, NULL, NULL
+       response_status, created_at, last_run_at, error, held_at, NULL, NULL
 FROM pawl_idempotency_keys
 WHERE id IN (SELECT value FROM json_each($12))
   AND (CAST($1 AS text) IS NULL OR status = $1)
@@ -116,7 +116,7 @@ LIMIT $11;
 
 -- name: search_keys_by_id [postgres]
 SELECT id, tenant, account, idempotency_key, operation, status, recovery_point, attempt, lease_until,
-       response_status, created_at, last_run_at, error, NULL, NULL
+       response_status, created_at, last_run_at, error, held_at, NULL, NULL
 FROM pawl_idempotency_keys
 WHERE id = ANY (ARRAY(SELECT CAST(json_array_elements_text($12::json) AS bigint)))
   AND (CAST($1 AS text) IS NULL OR status = $1)
@@ -134,7 +134,7 @@ LIMIT $11;
 -- name: search_keys_by_key   ($1 status, $2 operation, $3 tenant, $4 account, $5 key, $6 point, $7 error, $8 since, $9 before, $10 before id,
 --   $11 limit)
 SELECT id, tenant, account, idempotency_key, operation, status, recovery_point, attempt, lease_until,
-       response_status, created_at, last_run_at, error, NULL, NULL
+       response_status, created_at, last_run_at, error, held_at, NULL, NULL
 FROM pawl_idempotency_keys
 WHERE (CAST($1 AS text) IS NULL OR status = $1)
   AND (CAST($2 AS text) IS NULL OR operation = $2)
@@ -151,7 +151,7 @@ LIMIT $11;
 -- name: search_keys_by_operation   ($1 status, $2 operation, $3 tenant, $4 account, $5 key, $6 point, $7 error, $8 since, $9 before, $10 before id,
 --   $11 limit)
 SELECT id, tenant, account, idempotency_key, operation, status, recovery_point, attempt, lease_until,
-       response_status, created_at, last_run_at, error, NULL, NULL
+       response_status, created_at, last_run_at, error, held_at, NULL, NULL
 FROM pawl_idempotency_keys
 WHERE (CAST($1 AS text) IS NULL OR status = $1)
   AND operation = $2
@@ -168,7 +168,7 @@ LIMIT $11;
 -- name: search_keys_by_time   ($1 status, $2 operation, $3 tenant, $4 account, $5 key, $6 point, $7 error, $8 since, $9 before, $10 before id,
 --   $11 limit)
 SELECT id, tenant, account, idempotency_key, operation, status, recovery_point, attempt, lease_until,
-       response_status, created_at, last_run_at, error, NULL, NULL
+       response_status, created_at, last_run_at, error, held_at, NULL, NULL
 FROM pawl_idempotency_keys
 WHERE (CAST($1 AS text) IS NULL OR status = $1)
   AND (CAST($2 AS text) IS NULL OR operation = $2)
@@ -186,7 +186,7 @@ LIMIT $11;
 --   $11 limit)
 -- Reads the open keys and the attention list, which are few. INDEXED BY as in find_completable.
 SELECT id, tenant, account, idempotency_key, operation, status, recovery_point, attempt, lease_until,
-       response_status, created_at, last_run_at, error, NULL, NULL
+       response_status, created_at, last_run_at, error, held_at, NULL, NULL
 FROM pawl_idempotency_keys
 WHERE id IN (
     SELECT id FROM pawl_idempotency_keys INDEXED BY pawl_idempotency_keys_open WHERE status = 'open'
@@ -207,7 +207,7 @@ LIMIT $11;
 -- name: search_unsettled_keys [postgres]
 -- PostgreSQL has no INDEXED BY; its planner uses the partial index by itself.
 SELECT id, tenant, account, idempotency_key, operation, status, recovery_point, attempt, lease_until,
-       response_status, created_at, last_run_at, error, NULL, NULL
+       response_status, created_at, last_run_at, error, held_at, NULL, NULL
 FROM pawl_idempotency_keys
 WHERE id IN (
     SELECT id FROM pawl_idempotency_keys WHERE status = 'open'

@@ -153,6 +153,7 @@ WHERE id = $1
 SELECT id
 FROM pawl_idempotency_keys INDEXED BY pawl_idempotency_keys_open
 WHERE status = 'open'
+  AND held_at IS NULL
   AND (coalesce(lease_until, last_run_at) < $1 OR coalesce(lease_until, last_run_at) > $4)
   AND (completer_next_at IS NULL OR completer_next_at <= $2 OR completer_next_at > $5)
 ORDER BY id
@@ -161,7 +162,9 @@ LIMIT $3;
 -- name: find_completable [postgres]
 -- The materialized CTE reads the open keys first, by their partial index. SQLite does the same by INDEXED BY.
 WITH open AS MATERIALIZED (
-    SELECT id, lease_until, last_run_at, completer_next_at FROM pawl_idempotency_keys WHERE status = 'open')
+    SELECT id, lease_until, last_run_at, completer_next_at
+    FROM pawl_idempotency_keys
+    WHERE status = 'open' AND held_at IS NULL)
 SELECT id
 FROM open
 WHERE (coalesce(lease_until, last_run_at) < $1 OR coalesce(lease_until, last_run_at) > $4)
@@ -218,7 +221,7 @@ SELECT r.id, r.hash, r.state, r.outcome, r.location,
        k.tenant, k.account, k.idempotency_key, k.operation, k.origin, k.fingerprint, k.secret_version, k.params,
        k.status, k.attempt, k.lease_until, k.recovery_point, k.recovery_data, k.generation,
        k.call_key, k.called_at, k.calling, k.call_target,
-       k.response_status, k.response_type, k.response_headers, k.response_body, k.expires_at
+       k.response_status, k.response_type, k.response_headers, k.response_body, k.expires_at, k.held_at IS NOT NULL
 FROM pawl_key_registry AS r
 LEFT JOIN pawl_idempotency_keys AS k ON k.id = r.id
 WHERE r.hash = $1;
@@ -228,7 +231,7 @@ SELECT r.id, r.hash, r.state, r.outcome, r.location,
        k.tenant, k.account, k.idempotency_key, k.operation, k.origin, k.fingerprint, k.secret_version, k.params,
        k.status, k.attempt, k.lease_until, k.recovery_point, k.recovery_data, k.generation,
        k.call_key, k.called_at, k.calling, k.call_target,
-       k.response_status, k.response_type, k.response_headers, k.response_body, k.expires_at
+       k.response_status, k.response_type, k.response_headers, k.response_body, k.expires_at, k.held_at IS NOT NULL
 FROM pawl_key_registry AS r
 LEFT JOIN pawl_idempotency_keys AS k ON k.id = r.id
 WHERE r.id = $1;
@@ -266,7 +269,7 @@ FOR NO KEY UPDATE SKIP LOCKED;
 UPDATE pawl_idempotency_keys
 SET status = 'finished', recovery_point = 'finished', recovery_data = '{}', lease_until = NULL, calling = false,
     response_status = $4, response_type = $5, response_headers = $6, response_body = $7,
-    finished_at = $8, last_run_at = $8, expires_at = $9, error = NULL
+    finished_at = $8, last_run_at = $8, expires_at = $9, error = NULL, held_at = NULL, held_by = NULL, held_why = NULL
 WHERE id = $1
   AND attempt = $2
   AND recovery_point = $3
@@ -328,13 +331,6 @@ WHERE id = $1
   AND status = 'open'
 RETURNING completer_runs, completer_first_at;
 
--- name: release_for_retry   ($1 id, $2 now)
--- Carries out an operator's "retry now": the completer runs the key in its next round.
-UPDATE pawl_idempotency_keys
-SET completer_next_at = $2, completer_runs = 0, completer_first_at = NULL
-WHERE id = $1
-  AND status = 'open';
-
 -- name: renew_lease   ($1 id, $2 attempt, $3 recovery point, $4 lease until)
 -- lease_until IS NOT NULL: a late renewal must not renew a lease that was released in the meantime.
 UPDATE pawl_idempotency_keys
@@ -378,7 +374,7 @@ WHERE id = $1
 SELECT id, tenant, account, idempotency_key, operation, request_method, request_path, origin, params, status,
        attempt, lease_until, recovery_point, recovery_data, generation, call_key, called_at, calling, call_target,
        response_status, response_type, response_headers, response_body, created_at, last_run_at, finished_at,
-       expires_at, error, completer_runs, completer_first_at, completer_next_at,
+       expires_at, error, completer_runs, completer_first_at, completer_next_at, held_at, held_by, held_why,
        (SELECT json_group_array(json_object('name', name, 'id', id))
         FROM (SELECT name, id FROM pawl_key_references WHERE key_id = $1 ORDER BY name, id)),
        (SELECT json_group_array(json_object(
@@ -394,7 +390,7 @@ WHERE id = $1;
 SELECT id, tenant, account, idempotency_key, operation, request_method, request_path, origin, params, status,
        attempt, lease_until, recovery_point, recovery_data, generation, call_key, called_at, calling, call_target,
        response_status, response_type, response_headers, response_body, created_at, last_run_at, finished_at,
-       expires_at, error, completer_runs, completer_first_at, completer_next_at,
+       expires_at, error, completer_runs, completer_first_at, completer_next_at, held_at, held_by, held_why,
        (SELECT coalesce(json_agg(json_build_object('name', name, 'id', id) ORDER BY name, id), '[]')
         FROM pawl_key_references WHERE key_id = $1),
        (SELECT coalesce(json_agg(json_build_object(
@@ -409,13 +405,16 @@ FROM pawl_idempotency_keys
 WHERE id = $1;
 
 -- name: summarise_open_keys [sqlite]
-SELECT count(*), min(created_at), coalesce(sum(completer_runs >= 3), 0)
+-- A key that an operator holds is neither old nor stuck: it waits because a person wants it to.
+SELECT count(*), min(created_at) FILTER (WHERE held_at IS NULL),
+       count(*) FILTER (WHERE completer_runs >= 3 AND held_at IS NULL), count(held_at)
 FROM pawl_idempotency_keys INDEXED BY pawl_idempotency_keys_open
 WHERE status = 'open';
 
 -- name: summarise_open_keys [postgres]
--- PostgreSQL has no INDEXED BY, and no sum of conditions.
-SELECT count(*), min(created_at), count(*) FILTER (WHERE completer_runs >= 3)
+-- PostgreSQL has no INDEXED BY.
+SELECT count(*), min(created_at) FILTER (WHERE held_at IS NULL),
+       count(*) FILTER (WHERE completer_runs >= 3 AND held_at IS NULL), count(held_at)
 FROM pawl_idempotency_keys
 WHERE status = 'open';
 
@@ -432,18 +431,19 @@ WHERE id = $1
 --   point seen, $7 server)
 -- Attempt and recovery point in the WHERE make this a compare-and-set. Only one of two servers gets a row, and no server
 -- continues from a recovery point that the attempt before has left in the meantime. A lease that ends later than $5 was written
--- by a wrong clock and counts as over.
+-- by a wrong clock and counts as over. An operator may have held the key since it was read.
 UPDATE pawl_idempotency_keys
 SET attempt = attempt + 1, lease_until = $4, last_run_at = $3, server_id = $7
 WHERE id = $1
   AND attempt = $2
   AND recovery_point = $6
   AND status = 'open'
+  AND held_at IS NULL
   AND (lease_until IS NULL OR lease_until <= $3 OR lease_until > $5);
 
 -- name: to_attention   ($1 id, $2 attempt, $3 recovery point, $4 error, $5 now)
 UPDATE pawl_idempotency_keys
-SET status = 'attention', lease_until = NULL, error = $4, last_run_at = $5
+SET status = 'attention', lease_until = NULL, error = $4, last_run_at = $5, held_at = NULL, held_by = NULL, held_why = NULL
 WHERE id = $1
   AND attempt = $2
   AND recovery_point = $3

@@ -1,0 +1,60 @@
+-- What operators do to open keys.
+
+-- name: hold_key   ($1 id, $2 now, $3 by, $4 why)
+-- From now on no attempt begins; one that runs may end. A hold ends by release_key, or when its key is open no more.
+UPDATE pawl_idempotency_keys
+SET held_at = $2, held_by = $3, held_why = $4
+WHERE id = $1
+  AND status = 'open'
+  AND held_at IS NULL;
+
+-- name: page_keys_to_act_on [sqlite]   ($1 operation or NULL, $2 recovery point or NULL, $3 part of the error or NULL, $4 created since
+--   or NULL, $5 retry, hold or release, $6 now, $7 above this id, $8 limit)
+-- The open keys that an operator's act would change. A retry changes only keys that wait for the completer's next try, so that a
+-- command that is interrupted goes on where it stopped.
+SELECT id, created_at, account, idempotency_key, operation, recovery_point, attempt, completer_runs, completer_next_at,
+       held_at, held_by, error
+FROM pawl_idempotency_keys INDEXED BY pawl_idempotency_keys_open
+WHERE status = 'open'
+  AND id > $7
+  AND ($1 IS NULL OR operation = $1)
+  AND ($2 IS NULL OR recovery_point = $2)
+  AND ($3 IS NULL OR instr(error, $3) > 0)
+  AND ($4 IS NULL OR created_at >= $4)
+  AND (held_at IS NOT NULL) = ($5 = 'release')
+  AND ($5 <> 'retry' OR completer_runs > 0 OR completer_next_at > $6)
+ORDER BY id
+LIMIT $8;
+
+-- name: page_keys_to_act_on [postgres]
+-- The materialized CTE reads the open keys first, by their partial index, as in find_completable.
+WITH open AS MATERIALIZED (
+    SELECT id, created_at, account, idempotency_key, operation, recovery_point, attempt, completer_runs, completer_next_at,
+           held_at, held_by, error
+    FROM pawl_idempotency_keys
+    WHERE status = 'open' AND id > $7)
+SELECT *
+FROM open
+WHERE ($1::text IS NULL OR operation = $1)
+  AND ($2::text IS NULL OR recovery_point = $2)
+  AND ($3::text IS NULL OR strpos(error, $3) > 0)
+  AND ($4::timestamptz IS NULL OR created_at >= $4)
+  AND (held_at IS NOT NULL) = ($5::text = 'release')
+  AND ($5::text <> 'retry' OR completer_runs > 0 OR completer_next_at > $6)
+ORDER BY id
+LIMIT $8;
+
+-- name: release_for_retry   ($1 id, $2 now)
+-- Carries out an operator's "retry now": the completer runs the key in its next round.
+UPDATE pawl_idempotency_keys
+SET completer_next_at = $2, completer_runs = 0, completer_first_at = NULL
+WHERE id = $1
+  AND status = 'open'
+  AND held_at IS NULL;
+
+-- name: release_key   ($1 id)
+UPDATE pawl_idempotency_keys
+SET held_at = NULL, held_by = NULL, held_why = NULL
+WHERE id = $1
+  AND status = 'open'
+  AND held_at IS NOT NULL;
