@@ -15,6 +15,7 @@
 #include "src/cli/restored.hpp"
 #include "src/cli/run.hpp"
 #include "src/cli/timeline.hpp"
+#include "src/cli/top/top.hpp"
 #include "src/ops/service_impl.hpp"
 #include "src/store/blocking.hpp"
 #include "src/store/migrate.hpp"
@@ -319,6 +320,7 @@ void add_commands(CLI::App& app, Run& run) {
     add_restored(app, run);
     cli::add_doctor(app, run);
     cli::add_check(app, run);
+    cli::add_top(app, run);
 }
 
 bool lists(const CLI::App& command) {

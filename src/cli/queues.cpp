@@ -23,24 +23,6 @@ namespace {
 
 using Text = std::optional<std::string>;
 
-struct QueueLine {
-    std::string queue;
-    std::string where;  // database, redis or kafka.
-    std::int64_t ready{};
-    std::int64_t running{};
-    std::int64_t retrying{};  // Between two tries; an external queue counts them as `later`.
-    std::int64_t later{};     // In the external queue: put off, or to be tried again.
-    std::int64_t staged{};    // In the database, on their way to an external queue.
-    std::optional<std::int64_t> dead;  // Of the database; nullopt for an external queue.
-    Text oldest;                       // The due time of the oldest job.
-    std::optional<int> running_max;    // Limits over all servers, as the last start declared them.
-    std::optional<int> partition_max;
-    Text rate;
-    Text paused_since;
-    Text paused_by;
-    Text reason;
-};
-
 struct PauseOutcome {
     std::string queue;
     bool paused{};
@@ -126,21 +108,26 @@ void count(Service& service, Lines& lines) {
 
 }  // namespace
 
-void list_queues(Service& service, bool json, std::ostream& out) {
+QueueLines read_queues(Service& service) {
     Lines lines;
     count(service, lines);
-    const auto not_asked = count_outside(service, lines);
+    QueueLines found;
+    found.not_asked = count_outside(service, lines);
     for (const auto& pause : service.impl().pauses.list()) {
         auto& line = line_of(lines, pause.queue, place_of_work(service));
         line.paused_since = pause.since ? base::time_text(*pause.since) : std::string{damaged};
         line.paused_by = pause.by;
         line.reason = pause.reason;
     }
-    std::vector<QueueLine> rows;
-    for (const auto& [name, line] : lines) rows.push_back(line);
-    print_rows(out, rows, json, "No queue has a job or limits, and none is paused.");
-    if (!not_asked.empty())
-        throw CommandFailed{"the jobs of the external queue are not listed: " + not_asked};
+    for (const auto& [name, line] : lines) found.rows.push_back(line);
+    return found;
+}
+
+void list_queues(Service& service, bool json, std::ostream& out) {
+    const auto found = read_queues(service);
+    print_rows(out, found.rows, json, "No queue has a job or limits, and none is paused.");
+    if (!found.not_asked.empty())
+        throw CommandFailed{"the jobs of the external queue are not listed: " + found.not_asked};
 }
 
 namespace {

@@ -22,6 +22,12 @@ inline std::vector<Case> cases_of_keys() {
     return {
         {&sql::clear_calling, {id::open, "1", point, none, at::now}, {}, {}, 100, true},
         {&sql::count_attention, {}, {"pawl_attention"}, for_metrics, 0},
+        {&sql::count_new_keys, {at::long_ago, "10"}},
+        {&sql::list_oldest_unsettled,
+         {"10"},
+         {"pawl_idempotency_keys_open", "pawl_attention", "pawl_idempotency_keys"},
+         by_people,
+         0},
         {&sql::count_open_by_point,
          {},
          {"pawl_idempotency_keys_open", "pawl_attention", "pawl_idempotency_keys"},

@@ -92,6 +92,15 @@ FROM pawl_jobs
 GROUP BY queue, shown_state
 ORDER BY queue, shown_state;
 
+-- name: count_retries
+-- Jobs that wait for another try, by the number of their failures, which is that of their retry layer.
+SELECT failures, count(*), min(run_at)
+FROM pawl_jobs
+WHERE state = 'ready'
+  AND failures > 0
+GROUP BY failures
+ORDER BY failures;
+
 -- name: delete_cancelled_jobs [sqlite]   ($1 ids as a JSON list)
 -- Their workers' fences match no row from then on.
 DELETE FROM pawl_jobs

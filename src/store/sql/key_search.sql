@@ -51,7 +51,7 @@ SET key_id = $2
 WHERE key_id = $1;
 
 -- name: search_expired_by_id [sqlite]   ($1 expired since, $2 and $3: only keys before this time and id, $4 limit, $5 ids as a JSON list)
-SELECT id, NULL, NULL, NULL, NULL, state, NULL, NULL, NULL, outcome, NULL, NULL, NULL, expired_at, location
+SELECT id, NULL, NULL, NULL, NULL, state, NULL, NULL, NULL, outcome, NULL, NULL, NULL, NULL, expired_at, location
 FROM pawl_key_registry
 WHERE state = 'expired'
   AND id IN (SELECT value FROM json_each($5))
@@ -61,7 +61,7 @@ ORDER BY expired_at DESC, id DESC
 LIMIT $4;
 
 -- name: search_expired_by_id [postgres]
-SELECT id, NULL, NULL, NULL, NULL, state, NULL, NULL, NULL, outcome, NULL, NULL, NULL, expired_at, location
+SELECT id, NULL, NULL, NULL, NULL, state, NULL, NULL, NULL, outcome, NULL, NULL, NULL, NULL, expired_at, location
 FROM pawl_key_registry
 WHERE state = 'expired'
   AND id = ANY (ARRAY(SELECT CAST(json_array_elements_text($5::json) AS bigint)))
@@ -71,7 +71,7 @@ ORDER BY expired_at DESC, id DESC
 LIMIT $4;
 
 -- name: search_expired_by_time   ($1 expired since, $2 and $3: only keys before this time and id, $4 limit)
-SELECT id, NULL, NULL, NULL, NULL, state, NULL, NULL, NULL, outcome, NULL, NULL, NULL, expired_at, location
+SELECT id, NULL, NULL, NULL, NULL, state, NULL, NULL, NULL, outcome, NULL, NULL, NULL, NULL, expired_at, location
 FROM pawl_key_registry
 WHERE state = 'expired'
   AND expired_at >= $1

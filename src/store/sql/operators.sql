@@ -1,4 +1,8 @@
--- What operators do to open keys.
+-- What operators do to open keys, and what `top` reads of them.
+
+-- name: count_new_keys   ($1 created after, $2 most)
+SELECT count(*)
+FROM (SELECT 1 AS one FROM pawl_idempotency_keys WHERE created_at > $1 LIMIT $2) AS newer;
 
 -- name: hold_key   ($1 id, $2 now, $3 by, $4 why)
 -- From now on no attempt begins; one that runs may end. A hold ends by release_key, or when its key is open no more.
@@ -7,6 +11,30 @@ SET held_at = $2, held_by = $3, held_why = $4
 WHERE id = $1
   AND status = 'open'
   AND held_at IS NULL;
+
+-- name: list_oldest_unsettled [sqlite]   ($1 limit)
+SELECT id, created_at, operation, recovery_point, status, lease_until, held_at IS NOT NULL, completer_runs, error
+FROM pawl_idempotency_keys
+WHERE status <> 'finished'
+  AND id IN (
+    SELECT id FROM pawl_idempotency_keys INDEXED BY pawl_idempotency_keys_open WHERE status = 'open'
+    UNION ALL
+    SELECT key_id FROM pawl_attention)
+ORDER BY created_at, id
+LIMIT $1;
+
+-- name: list_oldest_unsettled [postgres]
+-- The materialized CTE reads the open keys by their partial index. Otherwise PostgreSQL may walk all keys in the order of time.
+WITH unsettled AS MATERIALIZED (
+    SELECT id FROM pawl_idempotency_keys WHERE status = 'open'
+    UNION ALL
+    SELECT key_id FROM pawl_attention)
+SELECT k.id, k.created_at, k.operation, k.recovery_point, k.status, k.lease_until, k.held_at IS NOT NULL, k.completer_runs, k.error
+FROM unsettled AS u
+JOIN pawl_idempotency_keys AS k ON k.id = u.id
+WHERE k.status <> 'finished'
+ORDER BY k.created_at, k.id
+LIMIT $1;
 
 -- name: page_keys_to_act_on [sqlite]   ($1 operation or NULL, $2 recovery point or NULL, $3 part of the error or NULL, $4 created since
 --   or NULL, $5 retry, hold or release, $6 now, $7 above this id, $8 limit)

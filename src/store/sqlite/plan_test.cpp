@@ -18,6 +18,7 @@ namespace {
 const std::set<std::string_view> by_hand{
     "count_dead_jobs",
     "count_jobs",
+    "count_retries",
     "list_accounts",
     // After a change of queue, and one row of what may be there:
     "find_waiting_job",

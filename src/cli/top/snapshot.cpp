@@ -1,0 +1,80 @@
+#include "src/cli/top/snapshot.hpp"
+
+#include <pawl/detail/rows.hpp>
+
+#include "src/engine/engine.hpp"
+#include "src/store/blocking.hpp"
+#include "src/store/damaged_row.hpp"
+#include "store/statements.hpp"
+
+namespace pawl::cli {
+
+namespace {
+
+using detail::Row;
+using detail::run_statement;
+
+constexpr int oldest_max = 10;
+constexpr int new_keys_max = 100'000;
+
+void read_counts(store::Session& session, Snapshot& to) {
+    run_statement(session, sql::summarise_open_keys, [&](const Row& row) {
+        to.open = row.integer(0);
+        to.oldest_open =
+            detail::column_as<std::optional<TimePoint>>(row, 1, sql::summarise_open_keys.name);
+        to.stuck = row.integer(2);
+        to.held = row.integer(3);
+    });
+    run_statement(session, sql::count_attention, [&](const Row& row) {
+        to.attention.push_back(detail::row_as<Snapshot::Reason>(row, sql::count_attention.name));
+    });
+    run_statement(session, sql::count_retries, [&](const Row& row) {
+        to.retries.push_back(detail::row_as<Snapshot::Retries>(row, sql::count_retries.name));
+    });
+}
+
+// A row that does not decode is shown as far as it does.
+void read_oldest(store::Session& session, Snapshot& to) {
+    const auto read = [&](const Row& row) {
+        to.oldest.push_back(line_of_row<Snapshot::OldKey>(row, sql::list_oldest_unsettled.name).row
+        );
+    };
+    run_statement(session, sql::list_oldest_unsettled, read, oldest_max);
+}
+
+void read_stranded(store::Session& session, const engine::Engine& engine, Snapshot& to) {
+    to.stranded = 0;
+    run_statement(session, sql::count_open_by_point, [&](const Row& row) {
+        const auto* operation = engine.find(row.text(0));
+        if (operation == nullptr || !operation->step_from(row.text(1)))
+            *to.stranded += row.integer(2);
+    });
+}
+
+void read_new_keys(store::Session& session, TimePoint before, Snapshot& to) {
+    const auto read = [&](const Row& row) {
+        if (row.integer(0) < new_keys_max) to.new_keys = row.integer(0);
+    };
+    run_statement(session, sql::count_new_keys, read, before, new_keys_max);
+}
+
+}  // namespace
+
+Snapshot read_snapshot(Service& service, bool knows_operations, std::optional<TimePoint> before) {
+    auto& engine = service.engine();
+    auto snapshot = store::read_now(engine.store(), [&](store::Session& session) {
+        Snapshot to;
+        to.at = session.now();
+        read_counts(session, to);
+        read_oldest(session, to);
+        if (knows_operations) read_stranded(session, engine, to);
+        if (before) read_new_keys(session, *before, to);
+        return to;
+    });
+    snapshot.queues = read_queues(service);
+    snapshot.providers = read_providers(service);
+    snapshot.servers = read_servers(service);
+    return snapshot;
+}
+
+}  // namespace pawl::cli
