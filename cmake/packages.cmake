@@ -56,6 +56,32 @@ foreach(component PAWL ROCKET-RIDES)
     set(CPACK_DEBIAN_${component}_DEBUGINFO_PACKAGE ON)
 endforeach()
 
+# Completions and manual pages, which the programs write.
+set(written ${PROJECT_BINARY_DIR}/written)
+install(CODE "
+    file(MAKE_DIRECTORY ${written})
+    foreach(program pawl rides)
+        foreach(shell bash zsh fish)
+            execute_process(COMMAND ${PROJECT_BINARY_DIR}/bin/\${program} completion \${shell}
+                OUTPUT_FILE ${written}/\${program}.\${shell} COMMAND_ERROR_IS_FATAL ANY)
+        endforeach()
+        execute_process(COMMAND ${PROJECT_BINARY_DIR}/bin/\${program} man COMMAND gzip -9n
+            OUTPUT_FILE ${written}/\${program}.1.gz COMMAND_ERROR_IS_FATAL ANY)
+    endforeach()" ALL_COMPONENTS)
+foreach(pair "pawl;pawl" "rides;rocket-rides")
+    list(GET pair 0 program)
+    list(GET pair 1 component)
+    foreach(place ".bash;bash-completion/completions/${program}" ".zsh;zsh/vendor-completions/_${program}"
+            ".fish;fish/vendor_completions.d/${program}.fish" ".1.gz;man/man1/${program}.1.gz")
+        list(GET place 0 kind)
+        list(GET place 1 file)
+        get_filename_component(folder ${file} DIRECTORY)
+        get_filename_component(name ${file} NAME)
+        install(FILES ${written}/${program}${kind} DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/${folder} RENAME ${name}
+            COMPONENT ${component})
+    endforeach()
+endforeach()
+
 set(sbom ${PROJECT_BINARY_DIR}/pawl.spdx.json)
 install(CODE "execute_process(COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/sbom --build ${PROJECT_BINARY_DIR}
     --version ${PROJECT_VERSION} --out ${sbom} COMMAND_ERROR_IS_FATAL ANY)" ALL_COMPONENTS)

@@ -86,6 +86,7 @@ int main(int argc, char** argv) {
             return *service;
         },
         .user = pawl::operator_name(),
-        .knows_operations = false};
+        .knows_operations = false,
+        .own = {.options = pawl::command_info(ours).options, .commands = {request_info()}}};
     return pawl::command_line(line, words, std::cout, std::cerr);
 }

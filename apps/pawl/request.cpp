@@ -219,6 +219,13 @@ int told(
 
 }  // namespace
 
+pawl::CommandInfo request_info() {
+    RequestOptions options;
+    CLI::App app{"Send one request, and repeat it while that is safe", "request"};
+    add_request_options(app, options);
+    return pawl::command_info(app);
+}
+
 int request_command(const std::vector<std::string>& words, std::ostream& out, std::ostream& err) {
     RequestOptions options;
     CLI::App app{

@@ -50,11 +50,11 @@ int main(int argc, char** argv) {
     const std::string_view first{argc > 1 ? argv[1] : ""};
     // Before any other work: a SIGHUP of logrotate never ends a server, even during start and stop.
     if (first == "serve" || first.ends_with("provider")) pawl::block_end_signals();
-    if (argc > 1 && pawl::is_command(argv[1])) return rides::operate({argv + 1, argv + argc});
     CLI::App app{"Rocket Rides: the reference service of Pawl"};
     app.require_subcommand(1);
     app.footer(
-        "For operators: rides keys | attention | dlq | queues | graph | migrate | completer | "
+        "For operators: rides top | keys | attention | dlq | queues | graph | migrate | completer "
+        "| "
         "reaper | restored | reconcile, each with --help"
     );
     rides::ServeOptions serve;
@@ -77,6 +77,8 @@ int main(int argc, char** argv) {
     for (auto* command : {simulate_command, serve_command, provider_command, second_command})
         rides::check_all_decimal(*command);
     app.set_version_flag("--version", "rides " PAWL_VERSION);
+    if (argc > 1 && pawl::is_command(argv[1]))
+        return rides::operate({argv + 1, argv + argc}, pawl::command_info(app));
     if (argc > 1 && argv[1][0] != '-' && !knows(app, argv[1])) {
         std::fprintf(stderr, "rides: there is no command \"%s\"; see rides --help\n", argv[1]);
         return 2;

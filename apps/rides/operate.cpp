@@ -12,7 +12,7 @@
 
 namespace rides {
 
-int operate(const std::vector<std::string>& arguments) {
+int operate(const std::vector<std::string>& arguments, const pawl::CommandInfo& own) {
     // Our options may come anywhere among the command's; the command gets the rest, --help too.
     ServeOptions options;
     CLI::App ours{"", "rides"};
@@ -39,7 +39,8 @@ int operate(const std::vector<std::string>& arguments) {
         .reconcile =
             [&](const pawl::ReconcileOptions& asked, std::ostream& out) {
                 return reconcile(application->database(), application->stripe(), asked, out);
-            }};
+            },
+        .own = {.options = pawl::command_info(ours).options, .commands = own.commands}};
     return pawl::command_line(line, ours.remaining(), std::cout, std::cerr);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pawl/command_info.hpp>
 #include <pawl/database.hpp>
 #include <pawl/detail/session.hpp>
 #include <pawl/service.hpp>
@@ -46,6 +47,9 @@ struct CommandLine {
     // Compares the provider's records with the application's; returns the exit code: 0 all match, 1
     // some do not. Empty: no `reconcile`.
     std::function<int(const ReconcileOptions&, std::ostream& out)> reconcile{};
+    // The options that the program adds to every command, and its own commands such as `serve`: for
+    // `completion` and `man`. command_info() makes them.
+    CommandInfo own{};
 };
 
 // Whether `word` is a command for command_line().

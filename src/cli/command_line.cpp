@@ -14,6 +14,7 @@
 #include "src/cli/providers.hpp"
 #include "src/cli/restored.hpp"
 #include "src/cli/run.hpp"
+#include "src/cli/shell/shell.hpp"
 #include "src/cli/timeline.hpp"
 #include "src/cli/top/top.hpp"
 #include "src/ops/service_impl.hpp"
@@ -321,6 +322,7 @@ void add_commands(CLI::App& app, Run& run) {
     cli::add_doctor(app, run);
     cli::add_check(app, run);
     cli::add_top(app, run);
+    cli::add_shell(app, run);
 }
 
 bool lists(const CLI::App& command) {

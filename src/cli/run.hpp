@@ -51,6 +51,8 @@ struct Run {
     bool verbose{false};
     int limit{50};
     int max{1'000};
+    const CLI::App* app{nullptr};  // Of all commands.
+    std::string shell{};
     int status{0};  // The exit code.
     std::function<void(Run&)> act{};
 

@@ -162,6 +162,20 @@ int serve(const Program& program, const Options& options) {
     return run_until_signal(application.service(), server, options.operators);
 }
 
+void add_commands(CLI::App& app, Options& options) {
+    auto& serve = *app.add_subcommand("serve", "Serve until SIGTERM");
+    add_serve_options(serve, options);
+    add_trace_options(serve, options.traces);
+    app.add_subcommand("openapi", "Print the OpenAPI 3.1 document");
+}
+
+std::vector<CommandInfo> own_commands(const Program& program) {
+    auto options = defaults_of(program);
+    CLI::App app;
+    add_commands(app, options);
+    return command_info(app).commands;
+}
+
 // On a database in memory, and without a server that anybody can reach.
 int describe(const Program& program) {
     auto options = defaults_of(program);
@@ -198,7 +212,8 @@ int operate(const Program& program, const Words& words) {
             application = std::make_unique<Application>(program, options, as);
             return application->service();
         },
-        .user = operator_name()};
+        .user = operator_name(),
+        .own = {.options = command_info(ours).options, .commands = own_commands(program)}};
     return command_line(line, ours.remaining(), out(), error());
 }
 
@@ -208,13 +223,10 @@ int parse_and_serve(const Program& program, const Words& words) {
     app.require_subcommand(1);
     app.footer(
         "For operators: " + program.name +
-        " keys | attention | jobs | dlq | queues | schedules | servers | graph | points | migrate | "
-        "audit | completer | reaper | restored | doctor | check, each with --help"
+        " top | keys | attention | jobs | dlq | queues | schedules | servers | graph | points | "
+        "migrate | audit | completer | reaper | restored | doctor | check, each with --help"
     );
-    auto& command = *app.add_subcommand("serve", "Serve until SIGTERM");
-    add_serve_options(command, options);
-    add_trace_options(command, options.traces);
-    const auto& openapi = *app.add_subcommand("openapi", "Print the OpenAPI 3.1 document");
+    add_commands(app, options);
     const auto first = words.empty() ? std::string{} : words.front();
     if (first != "serve" && first != "openapi" && !first.starts_with('-')) {
         error() << program.name << ": "
@@ -228,7 +240,7 @@ int parse_and_serve(const Program& program, const Words& words) {
     } catch (const CLI::ParseError& wrong) {
         return app.exit(wrong) == 0 ? 0 : 2;
     }
-    return openapi.parsed() ? describe(program) : serve(program, options);
+    return app.got_subcommand("openapi") ? describe(program) : serve(program, options);
 }
 
 }  // namespace
