@@ -17,7 +17,7 @@ struct TraceOptions {
     std::string otlp_url{};
     // A file of headers for the collector, "NAME: VALUE" a line, such as its token. Never printed.
     std::string headers_file{};
-    // The ratio of the traces that begin here, 0 to 1. Others are recorded if their caller does.
+    // The part of the traces that begin here, 0 to 1. Others are recorded if their caller does.
     double ratio{1};
     std::string service{"pawl"};  // OpenTelemetry's service.name.
     // Spans that wait to be sent; more are dropped, and counted. One has about half a kilobyte.

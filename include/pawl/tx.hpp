@@ -78,7 +78,8 @@ public:
     // Repeating a reference changes nothing. Throws std::invalid_argument for a name that is not 1
     // to 40 lower-case letters, digits, - and _, or is "request", which is the request's own id;
     // for an id that is not 1 to 200 bytes of UTF-8 without control characters; for more than 20
-    // in one transaction; and in a transaction that belongs to no key, as a job's.
+    // in one transaction. A transaction that belongs to no key, as a job's, has nothing to find:
+    // there it does nothing.
     void reference(std::string_view name, std::string_view id);
     template <std::integral N>
     void reference(std::string_view name, N id) {

@@ -23,24 +23,24 @@ std::vector<std::string> broken(const std::string& released, const std::string& 
 }
 
 using Texts = std::vector<std::string>;
-const std::string id = R"("id":{"type":"integer","minimum":0,"maximum":9})";
+const std::string id_field = R"("id":{"type":"integer","minimum":0,"maximum":9})";
 
 TEST(PointsTest, the_same_and_an_added_optional_field_are_read) {
-    const auto released = operation(id, R"("id")");
+    const auto released = operation(id_field, R"("id")");
     EXPECT_EQ(broken(released, released), Texts{});
-    EXPECT_EQ(broken(released, operation(id + R"(,"note":{"type":"string"})", R"("id")")), Texts{});
-    EXPECT_EQ(broken(released, operation(id, "")), Texts{});
+    EXPECT_EQ(broken(released, operation(id_field + R"(,"note":{"type":"string"})", R"("id")")), Texts{});
+    EXPECT_EQ(broken(released, operation(id_field, "")), Texts{});
 }
 
 TEST(PointsTest, a_field_that_is_gone_or_new_and_required_or_of_another_type_breaks) {
-    const auto released = operation(id, R"("id")");
+    const auto released = operation(id_field, R"("id")");
     EXPECT_EQ(broken(released, operation("", "")), Texts{"pay, paid id: the field is gone"});
     EXPECT_EQ(
         broken(released, operation(R"("id":{"type":"string"})", R"("id")")),
         Texts{"pay, paid id: has another type"}
     );
     EXPECT_EQ(
-        broken(released, operation(id + R"(,"to":{"type":"string"})", R"("id","to")")),
+        broken(released, operation(id_field + R"(,"to":{"type":"string"})", R"("id","to")")),
         Texts{"pay, paid to: must be there, and old rows may not have it: make it a std::optional"}
     );
     EXPECT_EQ(
@@ -52,17 +52,17 @@ TEST(PointsTest, a_field_that_is_gone_or_new_and_required_or_of_another_type_bre
 }
 
 TEST(PointsTest, a_point_may_be_renamed_or_removed_but_not_be_gone) {
-    const auto released = operation(id, "");
+    const auto released = operation(id_field, "");
     EXPECT_EQ(
-        broken(released, operation(id, "", "sent")),
+        broken(released, operation(id_field, "", "sent")),
         Texts{"pay, paid: the point is gone: declare it in RenamedPoints, as Renamed or Removed"}
     );
     EXPECT_EQ(
-        broken(released, operation(id, "", "sent", R"("renamed":{"paid":"sent"},"removed":[])")),
+        broken(released, operation(id_field, "", "sent", R"("renamed":{"paid":"sent"},"removed":[])")),
         Texts{}
     );
     EXPECT_EQ(
-        broken(released, operation(id, "", "sent", R"("renamed":{},"removed":["paid"])")), Texts{}
+        broken(released, operation(id_field, "", "sent", R"("renamed":{},"removed":["paid"])")), Texts{}
     );
     EXPECT_EQ(
         broken(released, operation("", "", "sent", R"("renamed":{"paid":"sent"},"removed":[])")),
@@ -95,7 +95,7 @@ TEST(PointsTest, a_word_or_an_alternative_that_is_gone_breaks) {
 
 TEST(PointsTest, an_operation_that_is_gone_breaks) {
     EXPECT_EQ(
-        broken(operation(id, ""), "{}"),
+        broken(operation(id_field, ""), "{}"),
         Texts{"pay: the operation is gone, and its open requests would be stranded"}
     );
 }

@@ -187,6 +187,7 @@ private:
     // Steps.
     Outcome advance_from(store::Session& session, Position from);
     Outcome advance(store::Session& session, std::size_t from, detail::StepOutcome moved);
+    void write_first_notes(store::Session& session, const Position& at, const std::string& error);
     void insert_row(store::Session& session, Outcome& reached, const std::string& error);
     void move_row(store::Session& session, Outcome& reached);
     // no: a person confirmed that no call was made in the time that a restore has lost.

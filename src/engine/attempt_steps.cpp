@@ -87,6 +87,19 @@ Attempt::Outcome Attempt::advance(
     return advance_from(session, {reached.step, std::move(reached.point), stored});
 }
 
+// Of a row that is open after its first transaction.
+void Attempt::write_first_notes(
+    store::Session& session, const Position& at, const std::string& error
+) {
+    if (!error.empty())
+        note_and_write(session, "released", {.point = at.stored, .detail = error});
+    // The next attempt goes on in this trace, also if this one dies in its call.
+    else if (trace() != nullptr && trace()->sampled() && engine_.records_traces())
+        write_notes(session);
+    else
+        references_.write(session, facts_.id);
+}
+
 void Attempt::insert_row(store::Session& session, Outcome& reached, const std::string& error) {
     const auto now = session.now();
     const auto version = engine_.installation().secret_version();
@@ -125,13 +138,7 @@ void Attempt::insert_row(store::Session& session, Outcome& reached, const std::s
     const bool failed = !error.empty();
     facts_.mark.reset();
     if (!failed) mark_call(now, at);
-    if (failed)
-        note_and_write(session, "released", {.point = at.stored, .detail = error});
-    // The next attempt goes on in this trace, also if this one dies in its call.
-    else if (trace() != nullptr && trace()->sampled() && engine_.records_traces())
-        write_notes(session);
-    else
-        references_.write(session, facts_.id);
+    write_first_notes(session, at, error);
     send_fields<sql::insert_key>(
         session,
         OpenKey{

@@ -13,8 +13,6 @@ namespace pawl::engine {
 
 namespace {
 
-using Text = std::optional<std::string_view>;
-
 bool is_name(std::string_view name) {
     return !name.empty() && name.size() <= KeyReferences::name_max &&
            std::ranges::all_of(name, [](char c) {
@@ -28,7 +26,7 @@ bool is_id(std::string_view id) {
 }
 
 // nullopt: the reference can be stored.
-Text problem(std::string_view name, std::string_view id) {
+std::optional<std::string_view> problem(std::string_view name, std::string_view id) {
     if (!is_name(name)) return "its name is not 1 to 40 lower-case letters, digits, - and _";
     if (name == request_reference) return "its name means the id of the request (X-Request-Id)";
     if (!is_id(id)) return "its id is not 1 to 200 bytes of UTF-8 without control characters";
@@ -55,15 +53,19 @@ void KeyReferences::add_request(std::string_view id, int attempt) {
 
 void KeyReferences::write(store::Session& session, std::int64_t key_id) {
     for (std::size_t i = 0; i < found_.size(); i += 2) {
-        const auto* const second = i + 1 < found_.size() ? &found_[i + 1] : nullptr;
+        const bool has_second = i + 1 < found_.size();
+        const auto second = [&](std::string Reference::*field) {
+            return has_second ? std::optional<std::string_view>{found_[i + 1].*field}
+                              : std::nullopt;
+        };
         detail::send_statement(
             session,
             sql::insert_key_references,
             key_id,
             found_[i].name,
             found_[i].id,
-            second != nullptr ? Text{second->name} : Text{},
-            second != nullptr ? Text{second->id} : Text{}
+            second(&Reference::name),
+            second(&Reference::id)
         );
     }
     found_.clear();

@@ -113,7 +113,7 @@ public:
         std::string_view /*method*/, std::string_view /*route*/, int /*status*/, Took
     ) {}
 
-    // The ratio of new traces that is recorded; nullopt: this observer records no spans. Never
+    // The part of the new traces that is recorded; nullopt: this observer records no spans. Never
     // changes.
     virtual std::optional<double> trace_ratio() const { return std::nullopt; }
     virtual std::optional<SpanCounts> span_counts() const { return std::nullopt; }

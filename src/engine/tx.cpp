@@ -41,11 +41,7 @@ Isolation Tx::isolation() const {
 }
 
 void Tx::reference(std::string_view name, std::string_view id) {
-    if (context_.references == nullptr)
-        throw std::invalid_argument{
-            "pawl: the reference '" + std::string{name} +
-            "' can't be stored: this transaction belongs to no key"};
-    context_.references->add(name, id);
+    if (context_.references != nullptr) context_.references->add(name, id);
 }
 
 std::size_t Tx::references() const {

@@ -7,6 +7,7 @@
 #include "store/statements.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <span>
 #include <utility>
@@ -16,6 +17,8 @@ namespace pawl::ops {
 namespace {
 
 constexpr int page_size = 1'000;
+// Each key is a round trip, and PostgreSQL may be busy: 1.5 s a batch were measured.
+constexpr std::chrono::seconds batch_deadline{30};
 
 // What the time line says; "released" there is the end of an attempt.
 std::string_view event_of(KeyVerb verb) {
@@ -111,9 +114,7 @@ bool act_on_key(
 ) {
     const auto now = session.now();
     if (!change(session, verb, id, act, now)) return false;
-    detail::execute_statement(
-        session, sql::insert_audit, now, act.by, name_of(verb), id, act.reason
-    );
+    detail::send_statement(session, sql::insert_audit, now, act.by, name_of(verb), id, act.reason);
     engine::TimelineEvent event{.at = now, .what = std::string{event_of(verb)}, .by = act.by};
     if (!act.reason.empty()) event.detail = act.reason;
     engine::write_event_of_person(session, id, std::move(event));
@@ -131,11 +132,12 @@ KeyActReport act_on_keys(
     std::span<const std::int64_t> rest{ids};
     while (!rest.empty()) {
         const auto batch = rest.first(std::min<std::size_t>(key_batch, rest.size()));
-        const auto done = store::write_now(store, [&](store::Session& session) {
+        const auto act_on_batch = [&](store::Session& session) {
             return std::ranges::count_if(batch, [&](std::int64_t id) {
                 return act_on_key(session, verb, id, act);
             });
-        });
+        };
+        const auto done = store::write_now(store, act_on_batch, batch_deadline);
         report.done += done;
         report.left += std::ssize(batch) - done;
         rest = rest.subspan(batch.size());

@@ -10,6 +10,8 @@ namespace pawl::page {
 std::span<const Act> acts() {
     static constexpr std::array all{
         Act{"/keys/{id}/retry", Role::operating, &retry_key},
+        Act{"/keys/{id}/hold", Role::operating, &hold_key},
+        Act{"/keys/{id}/release", Role::operating, &release_key},
         Act{"/keys/{id}/reveal", Role::operating, &reveal_key},
         Act{"/attention/{id}/reveal", Role::operating, &reveal_entry},
         Act{"/attention/{id}/settle", Role::operating, &settle},

@@ -82,14 +82,32 @@ Html plan_of(const Asked& asked, const boost::json::object& plan, bool force) {
 
 }  // namespace
 
-Done retry_key(const Asked& asked) {
+namespace {
+
+Done act_on(const Asked& asked, ops::KeyVerb verb, std::string_view effect) {
+    const queue::AuditEntry act{asked.who.name, asked.fields.text_or("reason", "")};
     auto data = printed([&](std::ostream& out) {
-        cli::retry_key(asked.service, key_of(asked), asked.who.name, true, out);
+        cli::act_on_key(asked.service, verb, key_of(asked), act, true, out);
     });
     return {
         .data = std::move(data),
-        .message = "Key " + asked.id + " will be tried at the completer's next round.",
+        .message = "Key " + asked.id + ' ' + std::string{effect},
         .next = "/keys/" + asked.id};
+}
+
+}  // namespace
+
+Done retry_key(const Asked& asked) {
+    return act_on(asked, ops::KeyVerb::retry, "will be tried at the completer's next round.");
+}
+
+Done hold_key(const Asked& asked) {
+    if (!asked.fields.has("reason")) throw Refused{400, "reason is missing: it is for the audit"};
+    return act_on(asked, ops::KeyVerb::hold, "is held: no attempt begins until its release.");
+}
+
+Done release_key(const Asked& asked) {
+    return act_on(asked, ops::KeyVerb::release, "is released.");
 }
 
 Done reveal_key(const Asked& asked) {

@@ -62,12 +62,26 @@ Html after(const object& row) {
     return ms > 1'000 ? element("strong", {{"class", "gap"}}, text) : Html{text};
 }
 
+Html open_key_acts(const Asked& asked, const object& key) {
+    const auto path = "/keys/" + asked.id;
+    if (!text_at(key, "held_at").empty())
+        return act_form(asked, {.path = path + "/release", .button = "Release it"});
+    return {
+        act_form(asked, {.path = path + "/retry", .button = "Retry now"}),
+        act_form(
+            asked,
+            {.path = path + "/hold",
+             .button = "Hold it",
+             .fields = {{.name = "reason", .label = "Reason, for the audit", .required = true}}}
+        )};
+}
+
 Html key_acts(const Asked& asked, const object& key) {
     if (!asked.may(Role::operating)) return {};
     const auto path = "/keys/" + asked.id;
     Html made = act_form(asked, {.path = path + "/reveal", .button = "Reveal what is redacted"});
     const auto status = text_at(key, "status");
-    if (status == "open") made += act_form(asked, {.path = path + "/retry", .button = "Retry now"});
+    if (status == "open") made += open_key_acts(asked, key);
     if (status == "attention") made += element("p", link("/attention/" + asked.id, "Decide it"));
     return made;
 }

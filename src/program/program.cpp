@@ -208,7 +208,8 @@ int operate(const Program& program, const Words& words) {
         .options_help =
             "Options of every command:\n" + help.substr(from == help.npos ? 0 : from + 9),
         .open = [&](Database::As as) -> Service& {
-            if (words.front() == "graph" || words.front() == "points") options.database = "sqlite::memory:";
+            if (words.front() == "graph" || words.front() == "points")
+                options.database = "sqlite::memory:";
             application = std::make_unique<Application>(program, options, as);
             return application->service();
         },

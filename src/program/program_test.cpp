@@ -70,7 +70,7 @@ TEST_F(ProgramTest, the_help_names_the_program_and_its_commands) {
     const auto help = run({"--help"});
 
     EXPECT_EQ(help.code, 0);
-    for (const auto* text : {"Greets", "greeter", "serve", "greeter keys | attention | jobs"})
+    for (const auto* text : {"Greets", "greeter", "serve", "greeter top | keys | attention | jobs"})
         EXPECT_NE(help.out.find(text), std::string::npos) << text << " in\n" << help.out;
 }
 

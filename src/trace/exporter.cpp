@@ -10,8 +10,6 @@
 
 namespace pawl::trace {
 
-using std::chrono::milliseconds;
-
 namespace {
 
 // Of an answer that asks for a repeat (OTLP specification, "Retryable Response Codes").
@@ -21,8 +19,7 @@ bool may_repeat(int status) {
 
 }  // namespace
 
-Exporter::Exporter(ExporterOptions options, base::Clock& clock)
-    : options_{std::move(options)}, clock_{clock} {
+Exporter::Exporter(ExporterOptions options) : options_{std::move(options)} {
     thread_ = std::jthread{[this](const std::stop_token& stop) { run(stop); }};
 }
 
@@ -50,6 +47,11 @@ void Exporter::stop() {
         refusing_ = true;
     }
     thread_.request_stop();
+    std::unique_lock lock{mutex_};
+    // A request in flight is not cut off at once: the collector would get its spans twice.
+    changed_.wait_for(lock, options_.stop_limit, [this] { return ended_; });
+    lock.unlock();
+    give_up_.request_stop();
     if (thread_.joinable()) thread_.join();
 }
 
@@ -61,6 +63,11 @@ void Exporter::run(const std::stop_token& stop) {
         if (!batch.empty()) send(batch, stop);
         last = stopping && batch.empty();
     }
+    {
+        const std::lock_guard lock{mutex_};
+        ended_ = true;
+    }
+    changed_.notify_all();
 }
 
 // After the stop at once, and then perhaps empty.
@@ -80,29 +87,16 @@ Exporter::Batch Exporter::take(const std::stop_token& stop) {
 void Exporter::send(const Batch& batch, const std::stop_token& stop) {
     auto wait = options_.retry_first;
     for (int tries = 1;; ++tries, wait *= 2) {
-        const bool stopping = stop.stop_requested();
-        const auto time = limit(stop);
-        if (time.count() == 0) return drop(batch.size(), "the service has stopped");
-        const auto refused = post(batch, time, stopping ? std::stop_token{} : stop);
+        const auto refused = post(batch);
         if (!refused) return;
-        if (refused->hopeless || tries >= tries_max || stopping)
+        if (refused->hopeless || tries >= tries_max || stop.stop_requested())
             return drop(batch.size(), refused->why);
         std::unique_lock lock{mutex_};
         changed_.wait_for(lock, stop, wait, [] { return false; });
     }
 }
 
-// What one request may take; zero: the end is over.
-milliseconds Exporter::limit(const std::stop_token& stop) {
-    if (!stop.stop_requested()) return options_.timeout;
-    if (!until_) until_ = clock_.steady() + options_.stop_limit;
-    const auto left = std::chrono::floor<milliseconds>(*until_ - clock_.steady());
-    return std::clamp(left, milliseconds{0}, options_.timeout);
-}
-
-std::optional<Exporter::Refused> Exporter::post(
-    const Batch& batch, milliseconds limit, const std::stop_token& stop
-) {
+std::optional<Exporter::Refused> Exporter::post(const Batch& batch) {
     auto headers = options_.headers;
     headers.push_back({"Content-Type", "application/json"});
     const auto sent = transfers_.perform(
@@ -110,10 +104,9 @@ std::optional<Exporter::Refused> Exporter::post(
          .url = options_.url,
          .headers = std::move(headers),
          .body = otlp_request(batch, options_.resource),
-         .connect_timeout = std::min(limit, options_.timeout),
-         .timeout = limit,
+         .timeout = options_.timeout,
          .answer_max = std::size_t{64} * 1024},
-        stop
+        give_up_.get_token()
     );
     if (const auto* unsent = std::get_if<http::NotSent>(&sent))
         return Refused{unsent->why, unsent->hopeless};

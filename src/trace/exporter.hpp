@@ -1,6 +1,5 @@
 #pragma once
 
-#include "src/base/clock.hpp"
 #include "src/engine/observer.hpp"
 #include "src/http/transfer.hpp"
 #include "src/trace/otlp.hpp"
@@ -35,11 +34,11 @@ struct ExporterOptions {
 // specification has it; meanwhile up to waiting_max spans wait, and the others are dropped.
 class Exporter {
 public:
-    Exporter(ExporterOptions options, base::Clock& clock);  // The clock outlives it.
+    explicit Exporter(ExporterOptions options);
     ~Exporter() { stop(); }
 
     void add(Span span);  // Thread-safe; never waits.
-    void stop();          // Sends what waits, for at most stop_limit.
+    void stop();          // Sends what waits, once, for at most stop_limit.
     engine::SpanCounts counts() const { return {sent_, dropped_}; }
 
 private:
@@ -54,21 +53,18 @@ private:
     void run(const std::stop_token& stop);
     Batch take(const std::stop_token& stop);
     void send(const Batch& batch, const std::stop_token& stop);
-    std::optional<Refused> post(
-        const Batch& batch, std::chrono::milliseconds limit, const std::stop_token& stop
-    );
-    std::chrono::milliseconds limit(const std::stop_token& stop);
+    std::optional<Refused> post(const Batch& batch);
     void drop(std::size_t count, const std::string& why);
 
     const ExporterOptions options_;
-    base::Clock& clock_;
     http::Transfers transfers_{1};
     std::mutex mutex_;
     std::condition_variable_any changed_;
     Batch waiting_;
     std::size_t overflowed_{0};  // Not reported yet.
     bool refusing_{false};
-    std::optional<std::chrono::steady_clock::time_point> until_{};  // Of the thread, at the end.
+    bool ended_{false};
+    std::stop_source give_up_;  // Ends the request in flight, and those that follow.
     std::atomic<std::int64_t> sent_{0};
     std::atomic<std::int64_t> dropped_{0};
     std::jthread thread_;

@@ -67,7 +67,7 @@ std::int64_t times(const std::string& text, const std::string& part) {
 TEST(Exporter, sends_what_waits_at_its_end_with_its_headers) {
     Collector collector{{200}};
     {
-        Exporter exporter{options(collector.url()), base::system_clock()};
+        Exporter exporter{options(collector.url())};
         for (int i = 0; i < 3; ++i) exporter.add(span());
         exporter.stop();
         EXPECT_EQ(exporter.counts().sent, 3);
@@ -86,7 +86,7 @@ TEST(Exporter, sends_what_waits_at_its_end_with_its_headers) {
 
 TEST(Exporter, repeats_what_a_busy_collector_refuses) {
     Collector collector{{503, 429, 200}};
-    Exporter exporter{options(collector.url()), base::system_clock()};
+    Exporter exporter{options(collector.url())};
     exporter.add(span());
     const auto settled = [&] { return exporter.counts().sent + exporter.counts().dropped > 0; };
     for (int i = 0; i < 10'000 && !settled(); ++i) std::this_thread::sleep_for(1ms);
@@ -99,7 +99,7 @@ TEST(Exporter, repeats_what_a_busy_collector_refuses) {
 
 TEST(Exporter, drops_what_a_collector_refuses_for_good) {
     Collector collector{{400}};
-    Exporter exporter{options(collector.url()), base::system_clock()};
+    Exporter exporter{options(collector.url())};
     exporter.add(span());
     exporter.stop();
 
@@ -110,7 +110,7 @@ TEST(Exporter, drops_what_a_collector_refuses_for_good) {
 
 TEST(Exporter, counts_the_spans_that_a_collector_rejected_among_others) {
     Collector collector{{200}, R"({"partialSuccess":{"rejectedSpans":"2"}})"};
-    Exporter exporter{options(collector.url()), base::system_clock()};
+    Exporter exporter{options(collector.url())};
     for (int i = 0; i < 5; ++i) exporter.add(span());
     exporter.stop();
 
@@ -121,7 +121,7 @@ TEST(Exporter, counts_the_spans_that_a_collector_rejected_among_others) {
 TEST(Exporter, drops_what_does_not_fit_and_never_waits_for_a_collector_that_is_down) {
     auto given = options("http://127.0.0.1:" + std::to_string(http::testing::closed_port()));
     given.waiting_max = 10;
-    Exporter exporter{given, base::system_clock()};
+    Exporter exporter{given};
     const auto began = std::chrono::steady_clock::now();
     for (int i = 0; i < 10'000; ++i) exporter.add(span());
     const auto took = std::chrono::steady_clock::now() - began;
@@ -140,7 +140,7 @@ TEST(Exporter, its_end_does_not_wait_longer_than_it_may_for_a_collector_that_han
     }};
     auto given = options(collector.url());
     given.stop_limit = 300ms;
-    Exporter exporter{given, base::system_clock()};
+    Exporter exporter{given};
     for (int i = 0; i < 900; ++i) exporter.add(span());
     const auto began = std::chrono::steady_clock::now();
     exporter.stop();
@@ -153,7 +153,7 @@ TEST(Exporter, its_end_does_not_wait_longer_than_it_may_for_a_collector_that_han
 
 TEST(Exporter, a_span_after_its_end_is_counted_as_dropped) {
     Collector collector{{200}};
-    Exporter exporter{options(collector.url()), base::system_clock()};
+    Exporter exporter{options(collector.url())};
     exporter.stop();
     exporter.add(span());
 

@@ -10,6 +10,13 @@ namespace pawl::trace {
 
 namespace {
 
+// Needs no escape, as nearly all texts of spans. Without this a span takes 1.6 times as long.
+bool is_plain(std::string_view text) {
+    return std::ranges::all_of(text, [](char c) {
+        return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+    });
+}
+
 // Appends members to an object, or values to a list.
 class Json {
 public:
@@ -28,7 +35,10 @@ public:
     }
     Json& add(std::string_view name, std::string_view text) {
         key(name);
-        to_ += json::literal_of(base::is_utf8(text) ? text : "(not UTF-8)");
+        if (is_plain(text))
+            to_.append("\"").append(text).append("\"");
+        else
+            to_ += json::literal_of(base::is_utf8(text) ? text : "(not UTF-8)");
         return *this;
     }
     Json& add_number(std::string_view name, std::int64_t number) {

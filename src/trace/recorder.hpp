@@ -19,10 +19,7 @@ public:
         base::Random& random;
     };
     Recorder(Parts parts, double ratio, ExporterOptions options)
-        : parts_{parts},
-          ratio_{ratio},
-          wall_{parts.clock},
-          exporter_{std::move(options), parts.clock} {}
+        : parts_{parts}, ratio_{ratio}, wall_{parts.clock}, exporter_{std::move(options)} {}
 
     std::optional<double> trace_ratio() const override { return ratio_; }
     std::optional<engine::SpanCounts> span_counts() const override { return exporter_.counts(); }

@@ -381,6 +381,8 @@ TEST_P(AttentionTest, an_expired_key_is_found_by_its_hash_with_its_history) {
     const auto other = open_key("other");
     finish(id, 1, "ride_created", now());
     run(sql::insert_audit, now(), "ann", "retry", id, "");
+    const std::optional<std::string> none;
+    run(sql::insert_key_references, id, "charge", "ch_1", none, none);
     write_now(*store, [&](Session& session) {
         change(session, sql::expire_key, id, 201, "/rides/7", now());
         change(session, sql::delete_key, id);
@@ -392,6 +394,7 @@ TEST_P(AttentionTest, an_expired_key_is_found_by_its_hash_with_its_history) {
         std::optional<std::string> location;
         std::string expired_at;
         int generation{};
+        std::string references;
         std::string history;
     };
     struct Account {
@@ -407,6 +410,7 @@ TEST_P(AttentionTest, an_expired_key_is_found_by_its_hash_with_its_history) {
     EXPECT_EQ(found[0].response_status, 201);
     EXPECT_EQ(found[0].location, "/rides/7");
     EXPECT_NE(found[0].history.find("ann"), std::string::npos);
+    EXPECT_NE(found[0].references.find("ch_1"), std::string::npos);
     EXPECT_TRUE(read_rows<Expired>(*store, sql::show_expired, other).empty());
     EXPECT_EQ(
         read_rows<std::int64_t>(*store, sql::find_expired_ids, R"(["hash","other","none"])"),
@@ -441,13 +445,14 @@ TEST_P(AttentionTest, all_of_a_key_is_shown_to_an_operator) {
             sql::show_key,
             [&](const store::Row& row) {
                 ++found;
-                EXPECT_EQ(row.columns(), 33);
+                EXPECT_EQ(row.columns(), 37);
                 EXPECT_EQ(row.text(5), "POST");
                 EXPECT_EQ(row.text(6), "/rides");
                 EXPECT_EQ(row.text(9), "finished");
                 EXPECT_EQ(row.integer(19), 201);
                 EXPECT_TRUE(row.is_null(27));
-                const std::string history{row.text(32)};
+                EXPECT_EQ(row.text(34), "[]");
+                const std::string history{row.text(36)};
                 EXPECT_LT(history.find("retry"), history.find("settle happened"));
             },
             id

@@ -29,7 +29,7 @@ protected:
         TimePoint next;
     };
     int new_keys(TimePoint since, int most = 10) {
-        return read_rows<int>(*store, sql::count_new_keys, since, most).at(0);
+        return read_rows<int>(*store, sql::count_new_keys, since, now(), most).at(0);
     }
     void failed_job(const std::string& jid, int failures, TimePoint run_at) {
         run(sql::insert_job,

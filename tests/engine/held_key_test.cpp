@@ -8,7 +8,7 @@ namespace {
 
 using ops::KeyVerb;
 
-class HeldKeyTest : public ::testing::Test {
+class HeldKeyTest : public ::testing::Test, protected FirstCallHeld {
 protected:
     void SetUp() override {
         world.execute(std::string{shop_tables});
@@ -74,15 +74,15 @@ TEST_F(HeldKeyTest, a_key_that_is_held_just_before_its_claim_is_not_claimed) {
 }
 
 TEST_F(HeldKeyTest, an_attempt_that_runs_finishes_the_request_and_its_repeat_is_answered) {
-    core::on_fault_point([&](std::string_view point) {
-        if (point == "engine.claim.after") act(KeyVerb::hold);
-    });
+    hold_first_call(provider);
+    auto first = world.send<Order>("k", order_of_jane);
+    at_call.wait();
+    ASSERT_TRUE(act(KeyVerb::hold));
+    let_go.open();
 
-    const auto first = ask();
-    core::on_fault_point(nullptr);
-
-    EXPECT_EQ(status_of(first), 201);
+    EXPECT_EQ(status_of(World::get(std::move(first))), 201);
     EXPECT_EQ(status_of(ask()), 201);
+    EXPECT_EQ(world.number("SELECT count(*) FROM pawl_idempotency_keys WHERE held_at IS NULL"), 1);
 }
 
 }  // namespace

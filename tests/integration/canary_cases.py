@@ -22,7 +22,8 @@ WHERE = {
     'line': set(), 'trailer': set(), 'extension': set(), 'fragment': set(), 'broken-body': set(), 'xml': set(), 'method': set(),
     'stripe-secret': set(),
     # In Rocket Rides an address is a name: of the rider who asks, whose requests and jobs contain it, and of a created user.
-    'mailbox': {'users', 'pawl_idempotency_keys', 'pawl_dead_jobs'}, 'unsure': {'users', 'pawl_idempotency_keys'},
+    # The stand-in for Stripe makes ids of customers of their addresses.
+    'mailbox': {'users', 'pawl_idempotency_keys', 'pawl_dead_jobs', 'pawl_key_references'}, 'unsure': {'users', 'pawl_idempotency_keys'},
     'made': {'users'}, 'unmade': set(),
 }
 CANARIES = {name: f'canary{n:02}{os.urandom(6).hex()}' for n, name in enumerate(WHERE)}

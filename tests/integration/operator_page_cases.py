@@ -78,8 +78,9 @@ def roles(settings):
         check_equal(paged.api('/keys?limit=501').status, 400, 'a list that is too long')
         settle = {'as': 'give-up', 'note': 'test', 'confirmed': 'yes'}
         purge = {'reason': 'test', 'confirmed': 'yes'}
-        for path, body in [(f'/keys/{key}/retry', {}), (f'/keys/{key}/reveal', {}), (f'/attention/{key}/settle', settle),
-                           ('/queues/default/pause', {'reason': 'test'}), ('/dead/merge', purge), ('/dead/purge', purge)]:
+        for path, body in [(f'/keys/{key}/retry', {}), (f'/keys/{key}/hold', {'reason': 'test'}), (f'/keys/{key}/reveal', {}),
+                           (f'/attention/{key}/settle', settle), ('/queues/default/pause', {'reason': 'test'}),
+                           ('/dead/merge', purge), ('/dead/purge', purge)]:
             check_equal(paged.api(path, 'vic', body).status, 403, f'{path} for a viewer')
         check_equal(paged.api('/dead/purge', 'oli', purge).status, 403, 'a purge for an operator')
         check_equal(paged.api('/dead/purge', 'ann', purge).status, 200, 'a purge for an admin')

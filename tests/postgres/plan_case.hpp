@@ -40,6 +40,7 @@ inline constexpr auto old_expiry = "2025-11-01 00:00:10+00";
 
 namespace id {
 inline constexpr auto open = "500000";
+inline constexpr auto held = "515000";  // Open.
 inline constexpr auto attention = "500051";
 inline constexpr auto finished = "500007";
 inline constexpr auto next = "3000000";  // Unused.

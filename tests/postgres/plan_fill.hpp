@@ -62,6 +62,8 @@ FROM generate_series(500001, 600000) AS i;
 
 INSERT INTO pawl_key_references (key_id, name, id)
 SELECT i, 'request', 'req-' || i FROM generate_series(1, 1100000) AS i;
+INSERT INTO pawl_key_events (key_id, attempt, part, events)
+SELECT i, 1, 0, '{"events":[]}' FROM generate_series(450001, 550000) AS i;
 
 INSERT INTO pawl_audit_log (at, actor, action, key_id, detail)
 SELECT '2026-12-31Z', 'ann', 'settle', 100000 + i, '{}' FROM generate_series(1, 100000) AS i;
@@ -96,7 +98,9 @@ INSERT INTO pawl_servers (host, version, since, seen_at, beats)
 SELECT 'host-' || i, '1.0', '2027-01-01Z', '2027-01-01Z', 1 FROM generate_series(1, 10) AS i;
 
 UPDATE pawl_idempotency_keys SET server_id = 7 WHERE id IN (500000, 505000, 510000);
+UPDATE pawl_idempotency_keys SET held_at = '2026-12-31Z', held_by = 'ann' WHERE id = 515000;
 UPDATE pawl_jobs SET server_id = id % 10 WHERE state = 'running';
+UPDATE pawl_jobs SET failures = 1 WHERE state = 'ready' AND id % 10000 = 0;
 
 INSERT INTO pawl_dead_jobs
     (id, jid, queue, kind, args, attempt, failures, created_at, history, error_kind, died_at)

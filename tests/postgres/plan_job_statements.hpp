@@ -31,7 +31,7 @@ inline std::vector<Case> cases_of_jobs() {
          300},
         {&sql::claim_picked_jobs, {waiting, at::end_of_lease, "7"}, {}, {}, 200},
         {&sql::count_jobs, {}, {"pawl_jobs"}, by_people, 0},
-        {&sql::count_retries, {}, {"pawl_jobs"}, by_people, 0},
+        {&sql::count_retries, {}, {"pawl_jobs", "pawl_jobs_due"}, by_people, 0},
         {&sql::delete_job, {id::running_job, "1"}},
         {&sql::delete_jobs, {held}},
         {&sql::delete_dead_jobs, {dead}, {"pawl_dead_jobs"}, by_people, 0},

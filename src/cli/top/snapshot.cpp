@@ -55,7 +55,7 @@ void read_new_keys(store::Session& session, TimePoint before, Snapshot& to) {
     const auto read = [&](const Row& row) {
         if (row.integer(0) < new_keys_max) to.new_keys = row.integer(0);
     };
-    run_statement(session, sql::count_new_keys, read, before, new_keys_max);
+    run_statement(session, sql::count_new_keys, read, before, to.at, new_keys_max);
 }
 
 }  // namespace

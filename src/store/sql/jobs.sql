@@ -452,14 +452,15 @@ WHERE state = 'running'
   AND (lease_until >= $3 AND lease_until <= $1 OR lease_until > $2);
 
 -- name: rescue_jobs [postgres]
--- Two SELECTs read the two ends of the index, because PostgreSQL would read every running job for one condition with OR. The
+-- Two SELECTs read the two ends of the index, because PostgreSQL would read every running job for one condition with OR. Without a
+-- LIMIT it may read a table that was never analyzed from end to end for the second one; the next round gets the others. The
 -- outer WHERE repeats the conditions, so that a job whose lease was renewed in between is not touched.
 UPDATE pawl_jobs
 SET state = 'ready', lease_until = NULL, run_at = $1
 WHERE id = ANY (ARRAY(
     SELECT id FROM pawl_jobs WHERE lease_until >= $3 AND lease_until <= $1
     UNION ALL
-    SELECT id FROM pawl_jobs WHERE lease_until > $2))
+    (SELECT id FROM pawl_jobs WHERE lease_until > $2 ORDER BY lease_until DESC LIMIT 1000)))
   AND state = 'running'
   AND (lease_until <= $1 OR lease_until > $2);
 

@@ -84,7 +84,7 @@ TEST_F(Plan, no_statement_of_a_server_scans_keys_registry_or_jobs) {
 }
 
 TEST_F(Plan, the_check_recognizes_a_full_scan) {
-    const auto steps = steps_of("SELECT id FROM pawl_idempotency_keys WHERE account = 'jane'");
+    const auto steps = steps_of("SELECT id FROM pawl_idempotency_keys WHERE origin = 'jane'");
 
     ASSERT_EQ(steps.size(), 1U);
     EXPECT_TRUE(walks(steps[0], "pawl_idempotency_keys")) << steps[0];
