@@ -73,7 +73,8 @@ pawl_pkg_config(pawl "HTTP requests that are safe to repeat: operations, jobs, l
 pawl_pkg_config(http "The HTTP server of Pawl" "pawl = ${PROJECT_VERSION}")
 pawl_pkg_config(client "The retrying HTTP client of Pawl, and its outbox" "pawl-http = ${PROJECT_VERSION}")
 pawl_pkg_config(command_line "The operator's commands of Pawl, for a program of one's own" "pawl = ${PROJECT_VERSION}")
-pawl_pkg_config(operator_server "The operator's listener of Pawl: probes and metrics" "pawl-http = ${PROJECT_VERSION}")
+pawl_pkg_config(operator_server "The operator's listener of Pawl: probes, metrics, the page"
+    "pawl-http = ${PROJECT_VERSION}" "pawl-command-line = ${PROJECT_VERSION}")
 pawl_pkg_config(program "The main() of a service with Pawl" "pawl-operator-server = ${PROJECT_VERSION}"
     "pawl-client = ${PROJECT_VERSION}" "pawl-command-line = ${PROJECT_VERSION}")
 pawl_pkg_config(testing "Tests of whole operations with Pawl" "pawl = ${PROJECT_VERSION}")
