@@ -50,7 +50,7 @@ def healthy(settings, queue):
             code, found = findings(world)
             check_equal([one for name in found for one in severe(found, name) if name != 'disk'], [], 'findings')
             check_equal(code, 0 if not severe(found, 'disk') else 1, 'the exit code')
-            check_equal(len(found), 12, f'checks: {sorted(found)}')
+            check_equal(len(found), 13, f'checks: {sorted(found)}')
             check_equal(world.rows('SELECT id, attempt, last_run_at FROM pawl_idempotency_keys'), before, 'the keys')
             said = world.rides_command('doctor', '--database', world.url, *world.queue.options, check_status=code).stdout
             check('0 errors, ' in said and 'in order' in said, f'the table: {said}')
