@@ -28,6 +28,8 @@ namespace {
 constexpr int part_of_cap = 1'000'000;
 constexpr int stuck_from = 3;  // Failed runs: the first ones may be a short outage.
 constexpr std::string_view failed_too_often = "failed-too-often";
+// A server of another release may know the point, and must not wait long for the key.
+constexpr std::chrono::milliseconds stranded_wait{10s};
 
 engine::Settlement::Kind kind_of(std::string_view word) {
     if (word == "happened") return engine::Settlement::Kind::happened;
@@ -152,7 +154,11 @@ void Completer::note_failure(
         ++report.to_person;
         return;
     }
-    ++(refused.reason == engine::Reason::stranded ? report.stranded : report.failed);
+    if (refused.reason == engine::Reason::stranded) {
+        ++report.stranded;
+        return put_off_stranded(key_id, refused);
+    }
+    ++report.failed;
     std::optional<Failing> failing;
     store::write_now(engine_.store(), [&](store::Session& session) {
         failing = note_failed_run(session, key_id, refused);
@@ -171,8 +177,8 @@ void Completer::note_failure(
         );
     }
     const auto now = engine_.clock().steady();
-    if (!stuck_.pass({"key_stuck", std::to_string(key_id)}, 1, now)) return;
-    stuck_.take_ended(now);
+    if (!warned_.pass({"key_stuck", std::to_string(key_id)}, 1, now)) return;
+    warned_.take_ended(now);
     log::warning(
         "key_stuck",
         {{"key_id", key_id},
@@ -181,6 +187,30 @@ void Completer::note_failure(
          {"point", failing->row.recovery_point},
          {"runs", failing->runs},
          {"detail", failing->error}}
+    );
+}
+
+// It is no failure of the request: it neither counts for the cap, nor delays the key in a server
+// that knows its point.
+void Completer::put_off_stranded(std::int64_t key_id, const engine::Rejection& refused) {
+    std::optional<engine::KeyRow> row;
+    store::write_now(engine_.store(), [&](store::Session& session) {
+        const auto wait = core::scaled(stranded_wait, 1.0 - 0.5 * engine_.random().dice());
+        execute_statement(session, sql::set_completer_next, key_id, session.now() + wait);
+        row = engine::find_key(session, key_id);
+    });
+    if (!row || row->expired) return;
+    const auto now = engine_.clock().steady();
+    const auto at = row->operation + '/' + row->recovery_point;
+    if (!warned_.pass({"stranded_keys", at}, 1, now)) return;
+    warned_.take_ended(now);
+    log::warning(
+        "stranded_keys",
+        {{"code", "PAWL0007"},
+         {"operation", row->operation},
+         {"point", row->recovery_point},
+         {"key_id", key_id},
+         {"detail", refused.detail}}
     );
 }
 

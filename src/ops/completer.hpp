@@ -54,6 +54,7 @@ private:
     void note_failure_or_log(
         std::int64_t key_id, const engine::Rejection& refused, CompleterReport& report
     );
+    void put_off_stranded(std::int64_t key_id, const engine::Rejection& refused);
     void note_failure(
         std::int64_t key_id, const engine::Rejection& refused, CompleterReport& report
     );
@@ -73,7 +74,8 @@ private:
     engine::Engine& engine_;
     CompleterOptions options_;
     Wake wake_;
-    base::RepeatLimit stuck_{{.window = std::chrono::hours{24}}};  // key_stuck, of each key.
+    // key_stuck of each key, stranded_keys of each point.
+    base::RepeatLimit warned_{{.window = std::chrono::hours{24}}};
 };
 
 }  // namespace pawl::ops

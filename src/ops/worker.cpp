@@ -214,7 +214,7 @@ void Worker::or_lost(const queue::ClaimedJob& job, WorkReport& report, F f) {
 void Worker::work(HeldJob& held, WorkReport& report) {
     const auto at = handlers_.find(held.job.kind);
     if (at == handlers_.end())
-        dead_letter(held.job, "no handler for jobs of kind '" + held.job.kind + "'", report);
+        failed(held.job, "no handler for jobs of kind '" + held.job.kind + "'", report);
     else if (const auto* form = std::get_if<detail::ErasedJob>(&at->second.form))
         work_in_call(*form, held, report);
     else
@@ -394,6 +394,7 @@ void Worker::work_as_operation(
             return record_result(job, JobResult{retry_in(1s)}, report);
         case engine::Reason::needs_attention:
         case engine::Reason::on_hold:
+        case engine::Reason::stranded:
             return record_result(job, JobResult{retry_in(1min)}, report);
         case engine::Reason::key_reused:
         case engine::Reason::key_expired:
@@ -411,7 +412,7 @@ void Worker::record_result(
     const queue::ClaimedJob& job, const detail::Worked& worked, WorkReport& report
 ) {
     if (const auto* bad = std::get_if<detail::NotDecoded>(&worked))
-        return dead_letter(job, "its arguments do not decode: " + bad->why, report);
+        return failed(job, "its arguments do not decode: " + bad->why, report);
     const auto& result = std::get<JobResult>(worked);
     if (std::holds_alternative<JobDone>(result)) {
         ++(queue_.finish(job) ? report.done : report.lost);

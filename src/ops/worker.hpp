@@ -55,8 +55,8 @@ struct WorkReport {
     int lost{};  // Another worker had the job meanwhile: nothing was written.
 };
 
-// Runs the handlers of jobs. A job of unknown kind, or whose arguments do not decode, becomes a
-// dead letter.
+// Runs the handlers of jobs. A job of unknown kind, or whose arguments do not decode, is retried as
+// one that failed: a worker of another release may know it.
 class Worker {
 public:
     // All outlive the worker.

@@ -244,7 +244,7 @@ TEST_F(ServiceTest, a_job_whose_key_was_settled_with_another_request_is_discarde
     );
 }
 
-TEST_F(ServiceTest, a_job_that_its_operation_cannot_read_is_dead) {
+TEST_F(ServiceTest, a_job_that_its_operation_cannot_read_is_retried) {
     const auto& form = world.engine->add(detail::erase_operation<CountAsOperation>(
         std::make_shared<CountAsOperation>(CountAsOperation{provider})
     ));
@@ -252,7 +252,7 @@ TEST_F(ServiceTest, a_job_that_its_operation_cannot_read_is_dead) {
     stage("a");
     world.execute("UPDATE pawl_jobs SET args = '{\"no\":1}'");
 
-    EXPECT_EQ(worker.run_once(10).dead_lettered, 1);
+    EXPECT_EQ(worker.run_once(10).retried, 1);
     EXPECT_EQ(world.count("done"), 0);
 }
 
@@ -294,13 +294,19 @@ TEST_F(ServiceTest, a_kind_of_job_has_one_handler) {
     EXPECT_THROW(worker.add(detail::kind_of_job<Counted>(), form), std::logic_error);
 }
 
-TEST_F(ServiceTest, jobs_of_unknown_kind_or_shape_end_in_the_dead_letters) {
+// During a deploy a worker of the other release may know them: a server of the older one made dead
+// letters of jobs that the newer one had staged.
+TEST_F(ServiceTest, jobs_of_unknown_kind_or_shape_are_retried_before_they_are_dead_letters) {
     worker.add(detail::erase_job(std::make_shared<CountInTx>()));
     stage("a");
     stage("b");
     world.execute("UPDATE pawl_jobs SET kind = 'other' WHERE id = 1");
     world.execute("UPDATE pawl_jobs SET args = 'no JSON' WHERE id = 2");
 
+    for (int layer = 0; layer < 2; ++layer) {
+        EXPECT_EQ(worker.run_once(10).retried, 2);
+        world.clock.advance(24h);
+    }
     EXPECT_EQ(worker.run_once(10).dead_lettered, 2);
     EXPECT_EQ(world.count("pawl_dead_jobs"), 2);
 }

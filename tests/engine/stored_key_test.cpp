@@ -104,6 +104,24 @@ TEST_F(StoredKeyTest, a_key_of_an_unknown_operation_is_stranded) {
     EXPECT_EQ(std::get<Rejection>(answer).detail, "PAWL0007: operation of_tomorrow");
 }
 
+// After a rollback each try of the older binary counted: the key was put off for up to two hours,
+// and reached the attention list after a day.
+TEST_F(StoredKeyTest, a_stranded_key_waits_for_its_binary_without_failing) {
+    leave_open();
+    const auto point = world.text("SELECT recovery_point FROM pawl_idempotency_keys");
+    world.execute("UPDATE pawl_idempotency_keys SET recovery_point = 'of_tomorrow'");
+    for (int i = 0; i < 50; ++i) {
+        world.clock.advance(1h);
+        EXPECT_EQ(world.complete().stranded, 1);
+    }
+    EXPECT_EQ(world.count("pawl_attention"), 0);
+    EXPECT_EQ(world.number("SELECT completer_runs FROM pawl_idempotency_keys"), 0);
+
+    world.execute("UPDATE pawl_idempotency_keys SET recovery_point = '" + point + "'");
+    world.clock.advance(10s);
+    EXPECT_EQ(world.complete().completed, 1);
+}
+
 TEST_F(StoredKeyTest, a_key_in_flight_is_not_completed) {
     hold_first_call(provider);
     auto answer = world.send<Order>("k", order_of_jane);

@@ -186,8 +186,8 @@ void check_open_jobs(const Patient& patient, Findings& findings) {
             {.found = jobs + (of.first == Known::no_handler
                                   ? ", for which this binary has no handler"
                                   : " with arguments that do not decode in this binary"),
-             .to_do = "Its workers would make them dead letters: keep the handler, and make new "
-                      "fields std::optional.",
+             .to_do = "Its workers would fail at them, until they are dead letters: keep the "
+                      "handler, and make new fields std::optional.",
              .ids = group.ids}
         );
     }

@@ -150,13 +150,14 @@ WHERE id = $1
 -- Finds open keys whose lease ended or was released before $1 and whose back-off is over. A time later than $4 or $5 was written
 -- by a wrong clock and counts as over, as in take_over. INDEXED BY names the index of the open keys, which are few: without it
 -- SQLite would walk the whole table in the order of the ids, with a million finished keys, in every round.
+-- Those that wait longest come first, so that many keys that fail, or are stranded, do not hold up the others.
 SELECT id
 FROM pawl_idempotency_keys INDEXED BY pawl_idempotency_keys_open
 WHERE status = 'open'
   AND held_at IS NULL
   AND (coalesce(lease_until, last_run_at) < $1 OR coalesce(lease_until, last_run_at) > $4)
   AND (completer_next_at IS NULL OR completer_next_at <= $2 OR completer_next_at > $5)
-ORDER BY id
+ORDER BY completer_next_at NULLS FIRST, id
 LIMIT $3;
 
 -- name: find_completable [postgres]
@@ -169,7 +170,7 @@ SELECT id
 FROM open
 WHERE (coalesce(lease_until, last_run_at) < $1 OR coalesce(lease_until, last_run_at) > $4)
   AND (completer_next_at IS NULL OR completer_next_at <= $2 OR completer_next_at > $5)
-ORDER BY id
+ORDER BY completer_next_at NULLS FIRST, id
 LIMIT $3;
 
 -- name: find_expired_ids [sqlite]   ($1 hashes as a JSON list)
