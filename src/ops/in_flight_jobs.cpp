@@ -35,6 +35,13 @@ bool InFlightJobs::is_full(const std::string& kind, int of_a_kind) const {
     return at != threads_.end() && at->second >= of_a_kind;
 }
 
+bool InFlightJobs::any_may_begin(int of_a_kind) {
+    const std::lock_guard lock{mutex_};
+    return std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& one) {
+        return !is_full(one.held.job.kind, of_a_kind);
+    });
+}
+
 InFlightJobs::Next InFlightJobs::next(
     const std::function<bool(const queue::ClaimedJob&)>& together, Most most
 ) {

@@ -70,6 +70,8 @@ public:
     // for the first one's kind until turn_over().
     Next next(const std::function<bool(const queue::ClaimedJob&)>& together, Most most);
     void turn_over(const std::string& kind);
+    // Whether next() would return one.
+    bool any_may_begin(int of_a_kind);
     // The kinds that have their threads, sorted.
     std::vector<std::string> full_kinds(int of_a_kind);
     // Returns the jobs that have waited for so long; they are not held any more.

@@ -87,8 +87,10 @@ TEST_F(InFlightJobsTest, a_kind_that_has_its_threads_waits_and_lets_others_pass)
     EXPECT_THAT(ids_of(second), ElementsAre("c"));
     EXPECT_FALSE(second.more) << "no other thread need wake for b";
     EXPECT_THAT(next(most), IsEmpty());
+    EXPECT_FALSE(in_flight.any_may_begin(1));
 
     in_flight.turn_over("mail");
+    EXPECT_TRUE(in_flight.any_may_begin(1));
     EXPECT_THAT(in_flight.full_kinds(1), ElementsAre("points"));
     EXPECT_THAT(next(most), ElementsAre("b"));
 }

@@ -134,7 +134,7 @@ private:
     int work_some();
     int kind_max() const;
     int claim(int limit);
-    int claim_for_all();
+    bool claim_for_all();
     std::chrono::milliseconds poll_wait();
     bool begin_round();
     void end_round(bool worked);

@@ -37,13 +37,16 @@ int Worker::kind_max() const {
 }
 
 // One thread asks the queue for all threads; the others sleep until jobs come. If it finds none, no
-// thread asks again for a while, unless a hint comes or a job ends.
-int Worker::claim_for_all() {
+// thread asks again for a while, unless a hint comes or a job ends. Returns whether there are jobs.
+bool Worker::claim_for_all() {
     int limit = 0;
     std::uint64_t hints = 0;
     {
         const std::lock_guard lock{mutex_};
-        if (engine_.clock().steady() < next_poll_ || std::exchange(taking_, true)) return 0;
+        if (engine_.clock().steady() < next_poll_ || taking_) return false;
+        // Since this thread found none, another one may have taken some for all.
+        if (in_flight_.any_may_begin(kind_max())) return true;
+        taking_ = true;
         // Threads in a round have a job, but for this one.
         limit = options_.limited ? claim_size_.next_limited(options_.threads - rounds_ + 1)
                                  : claim_size_.next();
@@ -61,7 +64,7 @@ int Worker::claim_for_all() {
     taking_ = false;
     claim_size_.took(taken, limit);
     if (taken == 0 && hints == hints_) next_poll_ = engine_.clock().steady() + poll_wait();
-    return taken;
+    return taken > 0;
 }
 
 std::chrono::milliseconds Worker::poll_wait() {
@@ -119,7 +122,7 @@ int Worker::work_some() {
     const InFlightJobs::Most most{options_.together_max, kind_max()};
     auto next = in_flight_.next(together, most);
     if (next.jobs.empty()) {
-        if (claim_for_all() == 0) return 0;
+        if (!claim_for_all()) return 0;
         next = in_flight_.next(together, most);
         if (next.jobs.empty()) return 0;
     }
