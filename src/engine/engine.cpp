@@ -163,6 +163,11 @@ const detail::ErasedOperation* Engine::find(std::string_view operation) const {
     return at == operations_.end() ? nullptr : at->second.get();
 }
 
+bool Engine::knows_point(std::string_view operation, std::string_view point) const {
+    const auto* known = find(operation);
+    return known != nullptr && known->step_from(point).has_value();
+}
+
 std::vector<const detail::ErasedOperation*> Engine::operations() const {
     std::vector<const detail::ErasedOperation*> found;
     for (const auto& [name, form] : operations_) found.push_back(form.get());

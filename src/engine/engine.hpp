@@ -104,6 +104,8 @@ public:
     // Call before any request.
     const detail::ErasedOperation& add(detail::ErasedOperation form);
     const detail::ErasedOperation* find(std::string_view operation) const;
+    // Whether a stored key can go on here. If not, it is stranded (PAWL0007).
+    bool knows_point(std::string_view operation, std::string_view point) const;
     std::vector<const detail::ErasedOperation*> operations() const;  // By name.
     // For a request without a key, so that it is still completed after a crash.
     std::string generated_key();

@@ -6,7 +6,6 @@
 #include "src/core/assert.hpp"
 #include "src/engine/tx_factory.hpp"
 
-#include <stdexcept>
 #include <string>
 
 namespace pawl {

@@ -73,8 +73,7 @@ void read_keys(store::Session& session, const engine::Engine& engine, Found& fou
         found.held = row.integer(3);
     });
     run_statement(session, sql::count_open_by_point, [&](const Row& row) {
-        const auto* operation = engine.find(row.text(0));
-        if (operation != nullptr && operation->step_from(row.text(1))) return;
+        if (engine.knows_point(row.text(0), row.text(1))) return;
         found.stranded[{std::string{row.text(0)}, std::string{row.text(1)}}] += row.integer(2);
     });
     run_statement(session, sql::count_attention, [&](const Row& row) {

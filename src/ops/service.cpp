@@ -200,8 +200,7 @@ void Service::Impl::end_previous_server_leases() {
 void Service::Impl::count_stranded() {
     store::read_now(engine.store(), [&](store::Session& session) {
         run_statement(session, sql::count_open_by_point, [&](const Row& row) {
-            const auto* operation = engine.find(row.text(0));
-            if (operation != nullptr && operation->step_from(row.text(1))) return;
+            if (engine.knows_point(row.text(0), row.text(1))) return;
             log::warning(
                 "stranded_keys",
                 {{"code", "PAWL0007"},

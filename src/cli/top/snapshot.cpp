@@ -45,9 +45,7 @@ void read_oldest(store::Session& session, Snapshot& to) {
 void read_stranded(store::Session& session, const engine::Engine& engine, Snapshot& to) {
     to.stranded = 0;
     run_statement(session, sql::count_open_by_point, [&](const Row& row) {
-        const auto* operation = engine.find(row.text(0));
-        if (operation == nullptr || !operation->step_from(row.text(1)))
-            *to.stranded += row.integer(2);
+        if (!engine.knows_point(row.text(0), row.text(1))) *to.stranded += row.integer(2);
     });
 }
 
