@@ -53,9 +53,9 @@ int main(int argc, char** argv) {
     CLI::App app{"Rocket Rides: the reference service of Pawl"};
     app.require_subcommand(1);
     app.footer(
-        "For operators: rides top | keys | attention | dlq | queues | graph | migrate | completer "
-        "| "
-        "reaper | restored | reconcile, each with --help"
+        "For operators: rides top | keys | attention | jobs | dlq | queues | schedules | servers | "
+        "providers | graph | points | migrate | audit | completer | reaper | restored | reconcile "
+        "| doctor | check, each with --help"
     );
     rides::ServeOptions serve;
     rides::ProviderOptions provider;

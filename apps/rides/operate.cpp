@@ -31,8 +31,7 @@ int operate(const std::vector<std::string>& arguments, const pawl::CommandInfo& 
         .program = "rides",
         .options_help = help.substr(help.find("Options:") == help.npos ? 0 : help.find("Options:")),
         .open = [&](pawl::Database::As as) -> pawl::Service& {
-            if (arguments.front() == "graph" || arguments.front() == "points")
-                options.database = "sqlite::memory:";
+            if (!pawl::needs_database(arguments.front())) options.database = "sqlite::memory:";
             application = std::make_unique<Application>(options, as);
             return application->service();
         },

@@ -1,6 +1,7 @@
 #include "apps/rides/options.hpp"
 
 #include <pawl/command_line.hpp>
+#include <pawl/operating_options.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -214,49 +215,6 @@ void add_jobs(CLI::App& app, pawl::ServiceOptions& service) {
         ->delimiter(',');
 }
 
-void add_operator(CLI::App& app, pawl::OperatorOptions& options, pawl::TraceOptions& traces) {
-    app.add_option(
-        "--operate",
-        options.listen,
-        "Address and port of the operator's listener: probes, metrics, the page; default: none"
-    );
-    app.add_option(
-        "--operators",
-        options.operators_file,
-        "File of who may use the operator's page: NAME ROLE TOKEN; default: no page"
-    );
-    app.add_option(
-        "--operator-header",
-        options.user_header,
-        "Header in which a proxy names the operator, such as X-Forwarded-User"
-    );
-    app.add_option(
-           "--operator-proxies", options.proxies, "Addresses of these proxies, between commas"
-    )
-        ->delimiter(',');
-    app.add_option_function<std::int64_t>(
-        "--pre-stop-delay-s",
-        [&delay = options.pre_stop_delay](std::int64_t s) { delay = std::chrono::seconds{s}; },
-        "How long it serves on after SIGTERM, while /readyz says 503; default: 0"
-    );
-    app.add_option(
-           "--otlp-url",
-           traces.otlp_url,
-           "Collector that takes spans as OTLP over HTTP, such as http://127.0.0.1:4318; default: "
-           "none"
-    )
-        ->envname("OTEL_EXPORTER_OTLP_ENDPOINT");
-    app.add_option(
-        "--otlp-headers-file",
-        traces.headers_file,
-        "File of headers for the collector, \"NAME: VALUE\" a line, such as its token"
-    );
-    app.add_option(
-           "--trace-ratio", traces.ratio, "Share of the traces that begin here to record: 0 to 1"
-    )
-        ->capture_default_str();
-}
-
 void add_serve(CLI::App& app, ServeOptions& options) {
     add_application(app, options);
     app.add_option("--listen", options.listen, "Address and port")->capture_default_str();
@@ -274,30 +232,20 @@ void add_serve(CLI::App& app, ServeOptions& options) {
         "calls in doubt (default 35)"
     );
     app.add_option("--access-log", options.access_log, "File of JSON lines; - is standard error");
-    add_operator(app, options.operators, options.traces);
-    app.add_option(
-        "--alert-webhook",
-        options.alerts.webhook,
-        "URL that gets the events that need a person, as JSON"
-    );
-    app.add_option(
-        "--alert-command",
-        options.alerts.command,
-        "Command of /bin/sh that gets them as JSON on its standard input"
+    pawl::add_operating_options(
+        app, options.operators, options.alerts, options.traces, pawl::check_decimal
     );
     app.add_option(
         "--site",
         options.site,
-        "URL for browsers, https://HOST: turns on the pages, with Secure cookies; on "
-        "loopback "
+        "URL for browsers, https://HOST: turns on the pages, with Secure cookies; on loopback "
         "there are pages without it"
     );
     app.add_option(
         "--tokens",
         options.tokens,
         "File of lines \"token email [support] [cus_...]\": support may refund any ride; cus_... "
-        "is "
-        "the rider's Stripe customer, or Stripe makes one; on loopback there are test riders"
+        "is the rider's Stripe customer, or Stripe makes one; on loopback there are test riders"
     );
     app.add_option(
         "--rider",

@@ -37,7 +37,7 @@ struct CommandLine {
     std::string options_help;  // The application's own options, for --help.
     // Opens the application on its database; called once, after the arguments were checked.
     // As::migration is passed for `migrate`, which creates all tables, the application's included,
-    // and for `graph`, for which "sqlite::memory:" is enough. As::inspection is passed for
+    // and for `graph` and `points`: see needs_database(). As::inspection is passed for
     // `doctor`, `check` and `migrate --dry-run`; call Database::migrate() then, too: it only notes
     // its scripts. The service outlives the command.
     std::function<Service&(Database::As)> open;
@@ -54,6 +54,8 @@ struct CommandLine {
 
 // Whether `word` is a command for command_line().
 bool is_command(std::string_view word, bool knows_operations = true);
+// false for `graph` and `points`, which show the operations alone: open() may use "sqlite::memory:".
+bool needs_database(std::string_view command);
 // Who runs this program, also behind sudo: "root", "ann".
 std::string operator_name();
 

@@ -325,8 +325,11 @@ void add_commands(CLI::App& app, Run& run) {
     cli::add_shell(app, run);
 }
 
-bool lists(const CLI::App& command) {
-    return command.get_name() == "list" || command.get_name() == "search";
+// Of a command of `keys` or `attention`: neither a list nor an act on many, which checks by itself
+// that there is a key.
+bool works_on_one_key(const CLI::App& command) {
+    const auto name = command.get_name();
+    return name != "list" && name != "search" && !cli::acts_on_many_keys(name);
 }
 
 // Each store reports invalid bytes in its own way and place (tests/fuzz/dead_filter.cpp, input
@@ -350,6 +353,10 @@ bool is_command(std::string_view word, bool knows_operations) {
     add_commands(app, run);
     const auto is_it = [&](const CLI::App* one) { return one->get_name() == word; };
     return !app.get_subcommands(is_it).empty();
+}
+
+bool needs_database(std::string_view command) {
+    return command != "graph" && command != "points";
 }
 
 std::string operator_name() {
@@ -381,9 +388,7 @@ int command_line(
         const bool id_wanted = app.got_subcommand("keys") || app.got_subcommand("attention");
         const auto& chosen = *app.get_subcommands().front();
         if (id_wanted && !chosen.get_subcommands().empty() &&
-            !lists(*chosen.get_subcommands().front()) &&
-            !cli::needs_no_key(chosen.get_subcommands().front()->get_name()) && !run.which.id &&
-            !run.which.key)
+            works_on_one_key(*chosen.get_subcommands().front()) && !run.which.id && !run.which.key)
             throw CLI::RequiredError{"id or --key"};
         run.act(run);
         return run.status;

@@ -135,8 +135,8 @@ std::vector<Line<ops::KeyToActOn>> read_keys_to_act_on(
     return lines;
 }
 
-bool needs_no_key(const std::string& command) {
-    return command == "list" || command == "retry" || command == "hold" || command == "release";
+bool acts_on_many_keys(const std::string& command) {
+    return command == "retry" || command == "hold" || command == "release";
 }
 
 void add_key_acts(CLI::App& keys, Run& run) {

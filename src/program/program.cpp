@@ -1,8 +1,6 @@
-#include <pawl/alerts.hpp>
 #include <pawl/command_line.hpp>
-#include <pawl/operator_server.hpp>
+#include <pawl/operating_options.hpp>
 #include <pawl/program.hpp>
-#include <pawl/traces.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -76,62 +74,7 @@ void add_serve_options(CLI::App& app, Options& options) {
     app.add_option(
         "--access-log", options.http.access_log, "File of JSON lines; -: standard error"
     );
-    app.add_option(
-        "--operate",
-        options.operators.listen,
-        "Address and port of the operator's listener: probes, metrics, the page; default: none"
-    );
-    app.add_option(
-        "--operators",
-        options.operators.operators_file,
-        "File of who may use the operator's page: NAME ROLE TOKEN; default: no page"
-    );
-    app.add_option(
-        "--operator-header",
-        options.operators.user_header,
-        "Header in which a proxy names the operator, such as X-Forwarded-User"
-    );
-    app.add_option(
-           "--operator-proxies",
-           options.operators.proxies,
-           "Addresses of these proxies, between commas"
-    )
-        ->delimiter(',');
-    app.add_option_function<std::int64_t>(
-           "--pre-stop-delay-s",
-           [&delay = options.operators.pre_stop_delay](std::int64_t s) {
-               delay = std::chrono::seconds{s};
-           },
-           "How long it serves on after SIGTERM, while /readyz says 503; default: 0"
-    )
-        ->check(CLI::Validator{check_decimal, "NUMBER"});
-    app.add_option(
-        "--alert-webhook", options.alerts.webhook, "URL that gets the events that need a person"
-    );
-    app.add_option(
-        "--alert-command",
-        options.alerts.command,
-        "Command of /bin/sh that gets them as JSON on its standard input"
-    );
-}
-
-void add_trace_options(CLI::App& app, TraceOptions& options) {
-    app.add_option(
-           "--otlp-url",
-           options.otlp_url,
-           "Collector that takes spans as OTLP over HTTP, such as http://127.0.0.1:4318; default: "
-           "none"
-    )
-        ->envname("OTEL_EXPORTER_OTLP_ENDPOINT");
-    app.add_option(
-        "--otlp-headers-file",
-        options.headers_file,
-        "File of headers for the collector, \"NAME: VALUE\" a line, such as its token"
-    );
-    app.add_option(
-           "--trace-ratio", options.ratio, "Share of the traces that begin here to record: 0 to 1"
-    )
-        ->capture_default_str();
+    add_operating_options(app, options.operators, options.alerts, options.traces, check_decimal);
 }
 
 // The service on its database, as `serve` and the commands open it.
@@ -165,7 +108,6 @@ int serve(const Program& program, const Options& options) {
 void add_commands(CLI::App& app, Options& options) {
     auto& serve = *app.add_subcommand("serve", "Serve until SIGTERM");
     add_serve_options(serve, options);
-    add_trace_options(serve, options.traces);
     app.add_subcommand("openapi", "Print the OpenAPI 3.1 document");
 }
 
@@ -208,8 +150,7 @@ int operate(const Program& program, const Words& words) {
         .options_help =
             "Options of every command:\n" + help.substr(from == help.npos ? 0 : from + 9),
         .open = [&](Database::As as) -> Service& {
-            if (words.front() == "graph" || words.front() == "points")
-                options.database = "sqlite::memory:";
+            if (!needs_database(words.front())) options.database = "sqlite::memory:";
             application = std::make_unique<Application>(program, options, as);
             return application->service();
         },
@@ -224,8 +165,9 @@ int parse_and_serve(const Program& program, const Words& words) {
     app.require_subcommand(1);
     app.footer(
         "For operators: " + program.name +
-        " top | keys | attention | jobs | dlq | queues | schedules | servers | graph | points | "
-        "migrate | audit | completer | reaper | restored | doctor | check, each with --help"
+        " top | keys | attention | jobs | dlq | queues | schedules | servers | providers | "
+        "graph | points | migrate | audit | completer | reaper | restored | doctor | check, each "
+        "with --help"
     );
     add_commands(app, options);
     const auto first = words.empty() ? std::string{} : words.front();
