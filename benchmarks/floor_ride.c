@@ -19,8 +19,8 @@ struct floor {
     char expires_at[32];
     struct statement begin, commit;
     struct statement find_key, claim_key, find_user, insert_ride, insert_audit, insert_key;
-    struct statement set_charge, insert_job, finish_key, insert_key_events, insert_key_references,
-        move_key;
+    struct statement set_charge, insert_job, finish_key, insert_key_events, insert_key_reference,
+        insert_key_references, move_key;
 };
 
 static const char origin[] = "127.0.0.1";
@@ -45,6 +45,7 @@ struct floor* floor_open(const char* path) {
     prepare(f->db, &f->insert_job, pawl_insert_job);
     prepare(f->db, &f->finish_key, pawl_finish_key);
     prepare(f->db, &f->insert_key_events, pawl_insert_key_events);
+    prepare(f->db, &f->insert_key_reference, pawl_insert_key_reference);
     prepare(f->db, &f->insert_key_references, pawl_insert_key_references);
     prepare(f->db, &f->move_key, pawl_move_key);
     sqlite3_randomness(sizeof f->seed, &f->seed);
@@ -172,29 +173,25 @@ static void insert_key_events(struct floor* f, const struct floor_ride* ride) {
     run(s);
 }
 
-// The second reference may be NULL.
-static void insert_references(
-    struct floor* f,
-    const struct floor_ride* ride,
-    const char* name,
-    const char* id,
-    const char* second_name,
-    const char* second_id
-) {
-    struct statement* s = &f->insert_key_references;
-    integer(s, 1, ride->key_id);
-    text(s, 2, name);
-    text(s, 3, id);
-    text(s, 4, second_name);
-    text(s, 5, second_id);
-    run(s);
-}
-
 static void reference_request_and_ride(struct floor* f, const struct floor_ride* ride) {
     char request[48], id[24];
     snprintf(request, sizeof request, "%012llx-%llx", f->seed & 0xffffffffffff, ride->number);
     snprintf(id, sizeof id, "%lld", ride->ride_id);
-    insert_references(f, ride, "request", request, "ride", id);
+    struct statement* s = &f->insert_key_references;
+    integer(s, 1, ride->key_id);
+    text(s, 2, "request");
+    text(s, 3, request);
+    text(s, 4, "ride");
+    text(s, 5, id);
+    run(s);
+}
+
+static void reference_charge(struct floor* f, const struct floor_ride* ride, const char* charge) {
+    struct statement* s = &f->insert_key_reference;
+    integer(s, 1, ride->key_id);
+    text(s, 2, "charge");
+    text(s, 3, charge);
+    run(s);
 }
 
 static void claim(struct floor* f, struct floor_ride* ride) {
@@ -289,7 +286,7 @@ static void finish(struct floor* f, const struct floor_ride* ride, const char* f
     run(s);
     one_row(f->db, "finish_key");
     insert_key_events(f, ride);
-    insert_references(f, ride, "charge", charge, NULL, NULL);
+    reference_charge(f, ride, charge);
 }
 
 void floor_second(struct floor* f, const struct floor_ride* ride) {

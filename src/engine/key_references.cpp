@@ -52,22 +52,18 @@ void KeyReferences::add_request(std::string_view id, int attempt) {
 }
 
 void KeyReferences::write(store::Session& session, std::int64_t key_id) {
-    for (std::size_t i = 0; i < found_.size(); i += 2) {
-        const bool has_second = i + 1 < found_.size();
-        const auto second = [&](std::string Reference::*field) {
-            return has_second ? std::optional<std::string_view>{found_[i + 1].*field}
-                              : std::nullopt;
-        };
+    std::size_t i = 0;
+    for (; i + 1 < found_.size(); i += 2) {
+        const auto& [name, id] = found_[i];
+        const auto& [other_name, other_id] = found_[i + 1];
         detail::send_statement(
-            session,
-            sql::insert_key_references,
-            key_id,
-            found_[i].name,
-            found_[i].id,
-            second(&Reference::name),
-            second(&Reference::id)
+            session, sql::insert_key_references, key_id, name, id, other_name, other_id
         );
     }
+    if (i < found_.size())
+        detail::send_statement(
+            session, sql::insert_key_reference, key_id, found_[i].name, found_[i].id
+        );
     found_.clear();
 }
 

@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <limits>
 #include <set>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -24,7 +26,11 @@ using Text = std::optional<std::string>;
 constexpr int ids_max = 1'000;
 constexpr int accounts_max = 3'000;  // To try a hash takes about 10 us.
 
-// Bounds that every time has, so that a statement always compares with the index.
+// Bounds that every time has, so that a statement always compares with the index. On PostgreSQL a
+// damaged row may have an infinite time; SQLite compares texts.
+constexpr std::string_view before_all = "-infinity";
+constexpr std::string_view after_all = "infinity";
+// Of the times that both databases can hold.
 constexpr TimePoint first_time = std::chrono::sys_days{std::chrono::year{1} / 1 / 1};
 constexpr TimePoint last_time = std::chrono::sys_days{std::chrono::year{9999} / 12 / 31};
 
@@ -79,15 +85,23 @@ Text pattern_of(const Text& part) {
     return pattern + '%';
 }
 
-TimePoint since_of(const KeySearch& wanted) {
-    return std::max(wanted.since.value_or(first_time), first_time);
+std::string since_of(const KeySearch& wanted) {
+    if (!wanted.since) return std::string{before_all};
+    return detail::text_of_time(std::max(*wanted.since, first_time));
 }
 
 // The upper bound of the result; ids begin with 1.
-KeyPlace before(const KeySearch& wanted) {
-    const KeyPlace until{std::min(wanted.until.value_or(last_time), last_time), 0};
-    if (!wanted.after) return until;
-    return wanted.after->at < until.at ? *wanted.after : until;
+struct Bound {
+    std::string at;
+    std::int64_t id{};
+};
+Bound before(const KeySearch& wanted) {
+    const auto& until = wanted.until;
+    const auto& after = wanted.after;
+    if (after && (!until || after->at < *until))
+        return {detail::text_of_time(after->at), after->id};
+    if (until) return {detail::text_of_time(std::min(*until, last_time)), 0};
+    return {std::string{after_all}, std::numeric_limits<std::int64_t>::max()};
 }
 
 template <class... A>

@@ -381,8 +381,7 @@ TEST_P(AttentionTest, an_expired_key_is_found_by_its_hash_with_its_history) {
     const auto other = open_key("other");
     finish(id, 1, "ride_created", now());
     run(sql::insert_audit, now(), "ann", "retry", id, "");
-    const std::optional<std::string> none;
-    run(sql::insert_key_references, id, "charge", "ch_1", none, none);
+    run(sql::insert_key_reference, id, "charge", "ch_1");
     write_now(*store, [&](Session& session) {
         change(session, sql::expire_key, id, 201, "/rides/7", now());
         change(session, sql::delete_key, id);

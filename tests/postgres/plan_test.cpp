@@ -217,7 +217,8 @@ TEST(Plans, no_statement_begins_with_a_plan_that_reads_whole_tables) {
         &sql::delete_staged_jobs,
         &sql::expire_keys,
         &sql::release_staged_jobs,
-        &sql::rescue_jobs};
+        &sql::rescue_jobs,
+        &sql::search_keys_by_id};
 
     for (const auto& of : all_cases()) {
         if (of_many.contains(of.sql)) continue;

@@ -36,12 +36,15 @@ FROM pawl_key_registry AS r
 LEFT JOIN pawl_idempotency_keys AS k ON k.id = r.id
 WHERE r.id = $1;
 
--- name: insert_key_references   ($1 key id, $2 name, $3 id, $4 another name or NULL, $5 another id)
+-- name: insert_key_reference   ($1 key id, $2 name, $3 id)
+INSERT INTO pawl_key_references (key_id, name, id)
+VALUES ($1, $2, $3)
+ON CONFLICT DO NOTHING;
+
+-- name: insert_key_references   ($1 key id, $2 name, $3 id, $4 another name, $5 another id)
 -- Two at once: a claim mostly has the id of its request and one of its operation.
 INSERT INTO pawl_key_references (key_id, name, id)
-SELECT CAST($1 AS bigint), column1, column2
-FROM (VALUES ($2, $3), ($4, $5)) AS v
-WHERE column1 IS NOT NULL
+VALUES ($1, $2, $3), ($1, $4, $5)
 ON CONFLICT DO NOTHING;
 
 -- name: move_key_references   ($1 old key id, $2 new key id)
@@ -61,10 +64,12 @@ ORDER BY expired_at DESC, id DESC
 LIMIT $4;
 
 -- name: search_expired_by_id [postgres]
+-- The materialized CTE reads the rows by their ids. Otherwise the planner may read all expired rows in the order of the result.
+WITH found AS MATERIALIZED (
+    SELECT * FROM pawl_key_registry WHERE id = ANY (ARRAY(SELECT CAST(json_array_elements_text($5::json) AS bigint))))
 SELECT id, NULL, NULL, NULL, NULL, state, NULL, NULL, NULL, outcome, NULL, NULL, NULL, NULL, expired_at, location
-FROM pawl_key_registry
+FROM found
 WHERE state = 'expired'
-  AND id = ANY (ARRAY(SELECT CAST(json_array_elements_text($5::json) AS bigint)))
   AND expired_at >= $1
   AND (expired_at, id) < ($2, $3)
 ORDER BY expired_at DESC, id DESC
@@ -79,8 +84,8 @@ WHERE state = 'expired'
 ORDER BY expired_at DESC, id DESC
 LIMIT $4;
 
--- name: search_keys_by_account   ($1 status, $2 operation, $3 tenant, $4 account, $5 key, $6 point, $7 error, $8 since, $9 before, $10 before id,
---   $11 limit)
+-- name: search_keys_by_account   ($1 status, $2 operation, $3 tenant, $4 account, $5 key, $6 point, $7 error,
+--   $8 since, $9 before, $10 before id, $11 limit)
 SELECT id, tenant, account, idempotency_key, operation, status, recovery_point, attempt, lease_until,
        response_status, created_at, last_run_at, error, held_at, NULL, NULL
 FROM pawl_idempotency_keys
@@ -96,8 +101,8 @@ WHERE (CAST($1 AS text) IS NULL OR status = $1)
 ORDER BY created_at DESC, id DESC
 LIMIT $11;
 
--- name: search_keys_by_id [sqlite]   ($1 status, $2 operation, $3 tenant, $4 account, $5 key, $6 point, $7 error, $8 since, $9 before, $10 before id,
---   $11 limit, $12 ids as a JSON list)
+-- name: search_keys_by_id [sqlite]   ($1 status, $2 operation, $3 tenant, $4 account, $5 key, $6 point, $7 error,
+--   $8 since, $9 before, $10 before id, $11 limit, $12 ids as a JSON list)
 SELECT id, tenant, account, idempotency_key, operation, status, recovery_point, attempt, lease_until,
        response_status, created_at, last_run_at, error, held_at, NULL, NULL
 FROM pawl_idempotency_keys
@@ -115,11 +120,13 @@ ORDER BY created_at DESC, id DESC
 LIMIT $11;
 
 -- name: search_keys_by_id [postgres]
+-- As in search_expired_by_id.
+WITH found AS MATERIALIZED (
+    SELECT * FROM pawl_idempotency_keys WHERE id = ANY (ARRAY(SELECT CAST(json_array_elements_text($12::json) AS bigint))))
 SELECT id, tenant, account, idempotency_key, operation, status, recovery_point, attempt, lease_until,
        response_status, created_at, last_run_at, error, held_at, NULL, NULL
-FROM pawl_idempotency_keys
-WHERE id = ANY (ARRAY(SELECT CAST(json_array_elements_text($12::json) AS bigint)))
-  AND (CAST($1 AS text) IS NULL OR status = $1)
+FROM found
+WHERE (CAST($1 AS text) IS NULL OR status = $1)
   AND (CAST($2 AS text) IS NULL OR operation = $2)
   AND (CAST($3 AS text) IS NULL OR tenant = $3)
   AND (CAST($4 AS text) IS NULL OR account = $4)
@@ -131,8 +138,8 @@ WHERE id = ANY (ARRAY(SELECT CAST(json_array_elements_text($12::json) AS bigint)
 ORDER BY created_at DESC, id DESC
 LIMIT $11;
 
--- name: search_keys_by_key   ($1 status, $2 operation, $3 tenant, $4 account, $5 key, $6 point, $7 error, $8 since, $9 before, $10 before id,
---   $11 limit)
+-- name: search_keys_by_key [sqlite]   ($1 status, $2 operation, $3 tenant, $4 account, $5 key, $6 point, $7 error,
+--   $8 since, $9 before, $10 before id, $11 limit)
 SELECT id, tenant, account, idempotency_key, operation, status, recovery_point, attempt, lease_until,
        response_status, created_at, last_run_at, error, held_at, NULL, NULL
 FROM pawl_idempotency_keys
@@ -148,8 +155,26 @@ WHERE (CAST($1 AS text) IS NULL OR status = $1)
 ORDER BY created_at DESC, id DESC
 LIMIT $11;
 
--- name: search_keys_by_operation   ($1 status, $2 operation, $3 tenant, $4 account, $5 key, $6 point, $7 error, $8 since, $9 before, $10 before id,
---   $11 limit)
+-- name: search_keys_by_key [postgres]
+-- As in search_expired_by_id: before the first ANALYZE the planner expects many keys of one text.
+WITH found AS MATERIALIZED (
+    SELECT * FROM pawl_idempotency_keys WHERE idempotency_key = $5)
+SELECT id, tenant, account, idempotency_key, operation, status, recovery_point, attempt, lease_until,
+       response_status, created_at, last_run_at, error, held_at, NULL, NULL
+FROM found
+WHERE (CAST($1 AS text) IS NULL OR status = $1)
+  AND (CAST($2 AS text) IS NULL OR operation = $2)
+  AND (CAST($3 AS text) IS NULL OR tenant = $3)
+  AND (CAST($4 AS text) IS NULL OR account = $4)
+  AND (CAST($6 AS text) IS NULL OR recovery_point = $6)
+  AND (CAST($7 AS text) IS NULL OR lower(error) LIKE $7 ESCAPE '!')
+  AND created_at >= $8
+  AND (created_at, id) < ($9, $10)
+ORDER BY created_at DESC, id DESC
+LIMIT $11;
+
+-- name: search_keys_by_operation   ($1 status, $2 operation, $3 tenant, $4 account, $5 key, $6 point, $7 error,
+--   $8 since, $9 before, $10 before id, $11 limit)
 SELECT id, tenant, account, idempotency_key, operation, status, recovery_point, attempt, lease_until,
        response_status, created_at, last_run_at, error, held_at, NULL, NULL
 FROM pawl_idempotency_keys
@@ -165,8 +190,8 @@ WHERE (CAST($1 AS text) IS NULL OR status = $1)
 ORDER BY created_at DESC, id DESC
 LIMIT $11;
 
--- name: search_keys_by_time   ($1 status, $2 operation, $3 tenant, $4 account, $5 key, $6 point, $7 error, $8 since, $9 before, $10 before id,
---   $11 limit)
+-- name: search_keys_by_time   ($1 status, $2 operation, $3 tenant, $4 account, $5 key, $6 point, $7 error,
+--   $8 since, $9 before, $10 before id, $11 limit)
 SELECT id, tenant, account, idempotency_key, operation, status, recovery_point, attempt, lease_until,
        response_status, created_at, last_run_at, error, held_at, NULL, NULL
 FROM pawl_idempotency_keys
@@ -182,8 +207,8 @@ WHERE (CAST($1 AS text) IS NULL OR status = $1)
 ORDER BY created_at DESC, id DESC
 LIMIT $11;
 
--- name: search_unsettled_keys [sqlite]   ($1 status, $2 operation, $3 tenant, $4 account, $5 key, $6 point, $7 error, $8 since, $9 before, $10 before id,
---   $11 limit)
+-- name: search_unsettled_keys [sqlite]   ($1 status, $2 operation, $3 tenant, $4 account, $5 key, $6 point, $7 error,
+--   $8 since, $9 before, $10 before id, $11 limit)
 -- Reads the open keys and the attention list, which are few. INDEXED BY as in find_completable.
 SELECT id, tenant, account, idempotency_key, operation, status, recovery_point, attempt, lease_until,
        response_status, created_at, last_run_at, error, held_at, NULL, NULL

@@ -174,17 +174,20 @@ ORDER BY completer_next_at NULLS FIRST, id
 LIMIT $3;
 
 -- name: find_expired_ids [sqlite]   ($1 hashes as a JSON list)
-SELECT id
-FROM pawl_key_registry
-WHERE hash IN (SELECT value FROM json_each($1))
-  AND state = 'expired'
-ORDER BY id;
+-- CROSS JOIN looks each hash up. Otherwise SQLite reads all expired rows by their index.
+SELECT r.id
+FROM json_each($1) AS w
+CROSS JOIN pawl_key_registry AS r ON r.hash = w.value
+WHERE r.state = 'expired'
+ORDER BY r.id;
 
 -- name: find_expired_ids [postgres]
+-- The materialized CTE does the same.
+WITH found AS MATERIALIZED (
+    SELECT id, state FROM pawl_key_registry WHERE hash = ANY (ARRAY(SELECT json_array_elements_text($1::json))))
 SELECT id
-FROM pawl_key_registry
-WHERE hash = ANY (ARRAY(SELECT json_array_elements_text($1::json)))
-  AND state = 'expired'
+FROM found
+WHERE state = 'expired'
 ORDER BY id;
 
 -- name: find_held [sqlite]   ($1 hashes as a JSON list, $2 now, $3 latest possible lease end)

@@ -19,7 +19,6 @@ const std::set<std::string_view> by_hand{
     "count_dead_jobs",
     "count_jobs",
     "count_retries",
-    "list_accounts",
     // After a change of queue, and one row of what may be there:
     "find_waiting_job",
     "pick_ready_jobs"};

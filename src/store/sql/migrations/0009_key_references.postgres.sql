@@ -10,6 +10,7 @@ CREATE TABLE pawl_key_references (
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX pawl_key_references_id ON pawl_key_references (id, key_id);
 
-CREATE INDEX pawl_idempotency_keys_account ON pawl_idempotency_keys (account, created_at);
+-- With the id, as SQLite's indices have it: they give the order of a result, and no row is sorted.
+CREATE INDEX pawl_idempotency_keys_account ON pawl_idempotency_keys (account, created_at, id);
 CREATE INDEX pawl_idempotency_keys_key ON pawl_idempotency_keys (idempotency_key);
-CREATE INDEX pawl_idempotency_keys_operation ON pawl_idempotency_keys (operation, created_at);
+CREATE INDEX pawl_idempotency_keys_operation ON pawl_idempotency_keys (operation, created_at, id);
