@@ -2,6 +2,7 @@
 
 #include "src/cli/output.hpp"
 #include "src/engine/engine.hpp"
+#include "src/ops/service_impl.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -43,6 +44,16 @@ object steps_of(const detail::ErasedOperation& operation) {
         points[step.from] = made;
     }
     return points;
+}
+
+object jobs_of(const ops::Worker& worker) {
+    object jobs;
+    for (const auto& [kind, by] : worker.kinds())
+        if (const auto* operation = std::get_if<const detail::ErasedOperation*>(&by))
+            jobs[kind] = object{{"operation", (*operation)->name}};  // Its request has the fields.
+        else
+            jobs[kind] = boost::json::parse(std::get<std::string>(by));
+    return jobs;
 }
 
 // Where something is broken: "book_ride, ride_created: amount".
@@ -174,14 +185,14 @@ value points_of(Service& service) {
             {"renamed", renamed},
             {"removed", removed}};
     }
-    return operations;
+    return object{{"operations", operations}, {"jobs", jobs_of(service.impl().first_tries())}};
 }
 
 std::vector<std::string> broken_points(const value& released, const value& now) {
     std::vector<std::string> broken;
-    for (const auto& [name, operation] : released.as_object()) {
+    for (const auto& [name, operation] : released.at("operations").as_object()) {
         const Place at{std::string{name}, broken};
-        const auto* same = member(now, name);
+        const auto* same = member(now.at("operations"), name);
         if (same == nullptr) {
             at.say("the operation is gone, and its open requests would be stranded");
             continue;
@@ -189,6 +200,13 @@ std::vector<std::string> broken_points(const value& released, const value& now) 
         compare(at.in(", request"), operation.at("request"), same->at("request"));
         for (const auto& [point, fields] : operation.at("points").as_object())
             compare_point(at.in(", " + std::string{point}), point, fields, *same);
+    }
+    for (const auto& [kind, arguments] : released.at("jobs").as_object()) {
+        const Place at{"job " + std::string{kind}, broken};
+        if (const auto* same = member(now.at("jobs"), kind))
+            compare(at.in(","), arguments, *same);
+        else
+            at.say("no handler works it, and its jobs would become dead letters");
     }
     return broken;
 }
@@ -211,7 +229,7 @@ void print_points(Service& service, const std::string& released_file, std::ostre
         throw CommandFailed{
             std::to_string(broken.size()) +
             " changes break rows that the last release may have left: docs/howto/deploys.md"};
-    out << "Every request, point and result of the release can be read.\n";
+    out << "Every request, point, result and job of the release can be read.\n";
 }
 
 }  // namespace pawl::cli

@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
-// The formats on disk of a service's operations: the names and fields of requests, recovery points
-// and results of calls, as JSON Schema. A release keeps them in a file, and the next one is
-// compared with it.
+// The formats on disk of a service: the names and fields of requests, recovery points, results of
+// calls and jobs, as JSON Schema. A release keeps them in a file, and the next one is compared
+// with it.
 namespace pawl::cli {
 
 boost::json::value points_of(Service& service);
 
 // Why rows that a server of `released` has written could not be read by one of `now`: an operation,
-// a point or a field is gone, has another type, or must be there and was not. A point may have a
+// a point, a job or a field is gone, has another type, or must be there and was not. A point may have a
 // new name (RenamedPoints), and be Removed. Empty: all can be read. Throws
 // boost::system::system_error: one of them is not what points_of() makes.
 std::vector<std::string> broken_points(

@@ -13,9 +13,9 @@ std::string operation(
     const std::string& point = "paid",
     const std::string& names = R"("renamed":{},"removed":[])"
 ) {
-    return R"({"pay":{"request":{"type":"object","properties":{},"required":[]},"points":{")" +
+    return R"({"jobs":{},"operations":{"pay":{"request":{"type":"object","properties":{},"required":[]},"points":{")" +
            point + R"(":{"results":{},"fields":{"type":"object","properties":{)" + properties +
-           R"(},"required":[)" + required + R"(]}}},)" + names + "}}";
+           R"(},"required":[)" + required + R"(]}}},)" + names + "}}}";
 }
 
 std::vector<std::string> broken(const std::string& released, const std::string& now) {
@@ -28,7 +28,9 @@ const std::string id_field = R"("id":{"type":"integer","minimum":0,"maximum":9})
 TEST(PointsTest, the_same_and_an_added_optional_field_are_read) {
     const auto released = operation(id_field, R"("id")");
     EXPECT_EQ(broken(released, released), Texts{});
-    EXPECT_EQ(broken(released, operation(id_field + R"(,"note":{"type":"string"})", R"("id")")), Texts{});
+    EXPECT_EQ(
+        broken(released, operation(id_field + R"(,"note":{"type":"string"})", R"("id")")), Texts{}
+    );
     EXPECT_EQ(broken(released, operation(id_field, "")), Texts{});
 }
 
@@ -58,11 +60,14 @@ TEST(PointsTest, a_point_may_be_renamed_or_removed_but_not_be_gone) {
         Texts{"pay, paid: the point is gone: declare it in RenamedPoints, as Renamed or Removed"}
     );
     EXPECT_EQ(
-        broken(released, operation(id_field, "", "sent", R"("renamed":{"paid":"sent"},"removed":[])")),
+        broken(
+            released, operation(id_field, "", "sent", R"("renamed":{"paid":"sent"},"removed":[])")
+        ),
         Texts{}
     );
     EXPECT_EQ(
-        broken(released, operation(id_field, "", "sent", R"("renamed":{},"removed":["paid"])")), Texts{}
+        broken(released, operation(id_field, "", "sent", R"("renamed":{},"removed":["paid"])")),
+        Texts{}
     );
     EXPECT_EQ(
         broken(released, operation("", "", "sent", R"("renamed":{"paid":"sent"},"removed":[])")),
@@ -95,9 +100,28 @@ TEST(PointsTest, a_word_or_an_alternative_that_is_gone_breaks) {
 
 TEST(PointsTest, an_operation_that_is_gone_breaks) {
     EXPECT_EQ(
-        broken(operation(id_field, ""), "{}"),
+        broken(operation(id_field, ""), R"({"jobs":{},"operations":{}})"),
         Texts{"pay: the operation is gone, and its open requests would be stranded"}
     );
+}
+
+TEST(PointsTest, a_job_that_is_gone_or_has_other_arguments_breaks) {
+    const auto jobs = [](const std::string& list) {
+        return R"({"operations":{},"jobs":{)" + list + "}}";
+    };
+    const auto mail = [](const std::string& type) {
+        return R"("mail":{"type":"object","properties":{"to":{"type":")" + type +
+               R"("}},"required":["to"]})";
+    };
+    EXPECT_EQ(broken(jobs(mail("string")), jobs(mail("string"))), Texts{});
+    EXPECT_EQ(
+        broken(jobs(mail("string")), jobs(mail("integer"))), Texts{"job mail, to: has another type"}
+    );
+    EXPECT_EQ(
+        broken(jobs(mail("string")), jobs("")),
+        Texts{"job mail: no handler works it, and its jobs would become dead letters"}
+    );
+    EXPECT_EQ(broken(jobs(""), jobs(mail("string"))), Texts{});
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "src/base/url.hpp"
 #include "src/operate/gauges.hpp"
+#include "src/operate/process_metrics.hpp"
 #include "src/ops/round_log.hpp"
 #include "src/ops/service_impl.hpp"
 
@@ -25,6 +26,14 @@ void show_store(store::Store& store, Gauges& to) {
         "pawl_store_commits_total", "Commits that carried them out", prometheus::MetricType::Counter
     );
     to.add(double(stats.commits));
+    to.set("pawl_store_waiting", "Transactions and queries that wait", double(stats.waiting));
+    if (stats.connections_max == 0) return;
+    to.set(
+        "pawl_store_connections_busy",
+        "Connections that run something",
+        double(stats.connections_busy)
+    );
+    to.set("pawl_store_connections_max", "Connections of the pool", double(stats.connections_max));
 }
 
 void show_rounds(TimePoint started_at, Gauges& to) {
@@ -58,6 +67,7 @@ std::vector<prometheus::MetricFamily> server_metrics(Service& service, const Ser
          {"queue", scheme_of(service.options().queue)}}
     );
     to.set("process_start_time_seconds", "When this process started", seconds(facts.started_at));
+    show_process(to);
     to.set("pawl_ready", "Whether /readyz says 200", facts.ready ? 1 : 0);
     to.set("pawl_store_up", "Whether the database takes writes", facts.store_up ? 1 : 0);
     to.set(

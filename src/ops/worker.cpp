@@ -10,6 +10,7 @@
 #include "src/engine/tx_factory.hpp"
 #include "src/json/fingerprint.hpp"
 #include "src/json/hash.hpp"
+#include "src/json/members.hpp"
 #include "src/queue/dead_job_log.hpp"
 
 #include <algorithm>
@@ -129,6 +130,17 @@ Worker::Known Worker::knows(const std::string& kind, std::string_view args) cons
     return decodes ? Known::yes : Known::not_decoded;
 }
 
+std::map<std::string, std::variant<std::string, const detail::ErasedOperation*>> Worker::kinds(
+) const {
+    std::map<std::string, std::variant<std::string, const detail::ErasedOperation*>> kinds;
+    for (const auto& [kind, handler] : handlers_)
+        if (const auto* form = std::get_if<detail::ErasedJob>(&handler.form))
+            kinds[kind] = form->schema();
+        else
+            kinds[kind] = std::get<const detail::ErasedOperation*>(handler.form);
+    return kinds;
+}
+
 const detail::ErasedJob* Worker::form_in_transaction(const queue::ClaimedJob& job) const {
     const auto at = handlers_.find(job.kind);
     if (at == handlers_.end()) return nullptr;
@@ -214,7 +226,7 @@ void Worker::or_lost(const queue::ClaimedJob& job, WorkReport& report, F f) {
 void Worker::work(HeldJob& held, WorkReport& report) {
     const auto at = handlers_.find(held.job.kind);
     if (at == handlers_.end())
-        failed(held.job, "no handler for jobs of kind '" + held.job.kind + "'", report);
+        unknown(held.job, "no handler for jobs of kind '" + held.job.kind + "'", report);
     else if (const auto* form = std::get_if<detail::ErasedJob>(&at->second.form))
         work_in_call(*form, held, report);
     else
@@ -408,11 +420,18 @@ void Worker::work_as_operation(
     }
 }
 
+// During a deploy a worker of the other release may know it. No worker knows what is no job, such
+// as another program's record.
+void Worker::unknown(const queue::ClaimedJob& job, const std::string& why, WorkReport& report) {
+    if (job.kind.empty() || !json::is_json(job.args)) return dead_letter(job, why, report);
+    failed(job, why, report);
+}
+
 void Worker::record_result(
     const queue::ClaimedJob& job, const detail::Worked& worked, WorkReport& report
 ) {
     if (const auto* bad = std::get_if<detail::NotDecoded>(&worked))
-        return failed(job, "its arguments do not decode: " + bad->why, report);
+        return unknown(job, "its arguments do not decode: " + bad->why, report);
     const auto& result = std::get<JobResult>(worked);
     if (std::holds_alternative<JobDone>(result)) {
         ++(queue_.finish(job) ? report.done : report.lost);

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -67,9 +68,11 @@ public:
     void add(const detail::KindOfJob& settings, const detail::ErasedOperation& operation);
 
     const WorkerOptions& options() const { return options_; }
-    // Whether a stored job can be worked here; the others become dead letters.
+    // Whether a stored job can be worked here; tries of the others fail.
     enum class Known { yes, no_handler, not_decoded };
     Known knows(const std::string& kind, std::string_view args) const;
+    // Each kind of job with the JSON Schema of its arguments, or with the operation that works it.
+    std::map<std::string, std::variant<std::string, const detail::ErasedOperation*>> kinds() const;
 
     // Takes at most `limit` due jobs, none of a paused queue, and works them one after the other.
     // Throws StoreError.
@@ -127,6 +130,7 @@ private:
     );
     void failed(const queue::ClaimedJob& job, const std::string& error, WorkReport& report);
     void dead_letter(const queue::ClaimedJob& job, const std::string& why, WorkReport& report);
+    void unknown(const queue::ClaimedJob& job, const std::string& why, WorkReport& report);
     const detail::ErasedJob* form_in_transaction(const queue::ClaimedJob& job) const;
     // If `f` throws, nothing was marked: the lease ends, and the job comes again.
     template <class F>

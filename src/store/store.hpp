@@ -99,6 +99,11 @@ struct StoreStats {
     std::uint64_t commits{};
     std::uint64_t works{};
     std::uint64_t largest_batch{};
+    std::uint64_t waiting{};  // Now: works and lookups that have not begun.
+    // Connections that run something now, and how many there may be; a store that embeds its
+    // database has none.
+    std::uint64_t connections_busy{};
+    std::uint64_t connections_max{};
 };
 
 // Receives the hash of a key whose attempt has ended in some process, perhaps this one. Empty hash:

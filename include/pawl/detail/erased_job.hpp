@@ -2,6 +2,7 @@
 
 #include <pawl/call.hpp>
 #include <pawl/detail/erased_operation.hpp>
+#include <pawl/detail/json_schema.hpp>
 #include <pawl/job.hpp>
 #include <pawl/tx.hpp>
 
@@ -56,6 +57,7 @@ struct ErasedJob {
     bool in_transaction{};  // Its writes and the mark that the job is done commit together.
     std::shared_ptr<void> handler;
     bool (*decodes)(std::string_view args){};
+    std::string (*schema)(){};  // JSON Schema of the arguments, for `points`.
     Worked (*in_tx)(void* handler, Tx& tx, const RawJob& job){};
     Worked (*in_call)(void* handler, KeyedCall& call, const RawJob& job){};
 };
@@ -98,6 +100,7 @@ ErasedJob erase_job(std::shared_ptr<H> handler) {
     form.decodes = [](std::string_view args) {
         return !std::holds_alternative<DecodeProblem>(decode<typename Form::Args>(args));
     };
+    form.schema = &schema_text<typename Form::Args>;
     if constexpr (Form::in_transaction)
         form.in_tx = &work_on<H, Tx>;
     else

@@ -13,6 +13,7 @@
 #include "store/postgres/session.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <stdexcept>
@@ -114,6 +115,7 @@ struct PostgresStore::Impl {
     // Why the last connection failed, while no thread has one.
     std::optional<StoreError> unreachable;
     store::StoreStats stats;
+    std::atomic<std::uint64_t> busy{};  // Connections.
     std::mutex joining;
     std::vector<std::thread> threads;
     Notices notices{options, clock, random};
@@ -144,12 +146,14 @@ void PostgresStore::Impl::loop(Connected connection) {
         pause = wait_first;
         auto batch = line.take();
         if (batch.empty()) break;
+        ++busy;
         renew_if_gone(connection);
         if (connection != nullptr)
             run(connection, batch);
         else
             refuse(batch);
         line.ended(batch);
+        --busy;
     }
 }
 
@@ -359,8 +363,15 @@ std::optional<store::PreallocationStatements> PostgresStore::preallocation() con
 }
 
 store::StoreStats PostgresStore::stats() const {
-    const std::lock_guard guard{impl_->mutex};
-    return impl_->stats;
+    store::StoreStats stats;
+    {
+        const std::lock_guard guard{impl_->mutex};
+        stats = impl_->stats;
+    }
+    stats.waiting = impl_->line.waiting();
+    stats.connections_busy = impl_->busy;
+    stats.connections_max = static_cast<std::uint64_t>(impl_->options.connections);
+    return stats;
 }
 
 void PostgresStore::notify(std::string_view hash) {

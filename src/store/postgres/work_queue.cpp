@@ -198,6 +198,11 @@ void WorkQueue::stop() {
     }
 }
 
+std::size_t WorkQueue::waiting() const {
+    const std::lock_guard lock{mutex_};
+    return size();
+}
+
 bool WorkQueue::is_stopping() const {
     const std::lock_guard guard{mutex_};
     return stopping_;

@@ -71,6 +71,7 @@ public:
     // What waits is still run; then turns are empty.
     void stop();
     bool is_stopping() const;
+    std::size_t waiting() const;
     // All waiting works, to be refused.
     WorkBatch take_all();
 

@@ -92,11 +92,13 @@ TEST_F(WorkQueueTest, urgent_works_go_first_then_the_oldest) {
     share("b");
     put("c");
     put("!", Urgency::first);
+    EXPECT_EQ(queue.waiting(), 4);
 
     EXPECT_EQ(names(queue.take()), "!");
     EXPECT_EQ(names(queue.take()), "a");
     EXPECT_EQ(names(queue.take()), "b");
     EXPECT_EQ(names(queue.take()), "c");
+    EXPECT_EQ(queue.waiting(), 0);
 }
 
 TEST_F(WorkQueueTest, works_that_may_share_are_left_to_the_sharing_connection) {

@@ -278,7 +278,9 @@ std::string SqliteStore::file() const {
 
 store::StoreStats SqliteStore::stats() const {
     const std::lock_guard guard{impl_->mutex};
-    return impl_->stats;
+    auto stats = impl_->stats;
+    stats.waiting = impl_->first.size() + impl_->normal.size();
+    return stats;
 }
 
 }  // namespace pawl::sqlite
