@@ -53,16 +53,11 @@ cli::Decision decision_of(const Asked& asked) {
 }
 
 Html record_form(const Asked& asked) {
-    auto hidden = asked.fields.pairs();
-    std::erase_if(hidden, [](const json::Pair& pair) {
-        return pair.name == "form_token" || pair.name == "confirmed";
-    });
-    hidden.push_back({"confirmed", "yes"});
     return act_form(
         asked,
         {.path = "/attention/" + asked.id + "/settle",
          .button = "Record the decision",
-         .hidden = std::move(hidden),
+         .hidden = confirmed_fields(asked),
          .danger = true}
     );
 }

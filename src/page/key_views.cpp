@@ -68,12 +68,7 @@ Html open_key_acts(const Asked& asked, const object& key) {
         return act_form(asked, {.path = path + "/release", .button = "Release it"});
     return {
         act_form(asked, {.path = path + "/retry", .button = "Retry now"}),
-        act_form(
-            asked,
-            {.path = path + "/hold",
-             .button = "Hold it",
-             .fields = {{.name = "reason", .label = "Reason, for the audit", .required = true}}}
-        )};
+        act_form(asked, {.path = path + "/hold", .button = "Hold it", .fields = {reason_field()}})};
 }
 
 Html key_acts(const Asked& asked, const object& key) {
