@@ -9,6 +9,7 @@
 #include "src/page/overview.hpp"
 #include "src/page/parts.hpp"
 #include "src/page/printed.hpp"
+#include "src/page/stuck.hpp"
 #include "src/page/work_views.hpp"
 
 #include <array>
@@ -104,6 +105,7 @@ std::span<const View> views() {
         View{"/keys/{id}", "Key", "", &read_key, &show_key},
         View{"/attention", "Attention", "Attention", &read_attention, &show_attention},
         View{"/attention/{id}", "Needs a decision", "", &read_entry, &show_entry},
+        View{"/stuck", "Stuck and stranded", "Stuck", &read_stuck, &show_stuck},
         View{"/queues", "Queues", "Queues", &read_queues, &show_queues},
         View{"/jobs", "Jobs", "Jobs", &read_jobs, &show_jobs},
         View{"/jobs/{id}", "Job", "", &read_job, &show_job},

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-// What `top` reads beside the statements of the other commands.
+// What `top` and the page for operators read beside the statements of the other commands.
 namespace pawl::conformance {
 
 namespace {
@@ -28,6 +28,26 @@ protected:
         int count;
         TimePoint next;
     };
+    struct Stuck {
+        std::int64_t id;
+        TimePoint created_at;
+        std::string operation;
+        std::string recovery_point;
+        std::string status;
+        int completer_runs;
+        std::optional<TimePoint> next;
+        std::optional<std::string> error;
+    };
+    std::vector<std::int64_t> stuck(const std::string& points) {
+        std::vector<std::int64_t> ids;
+        const auto list = R"({"points":[)" + points + "]}";
+        const auto found = read_rows<Stuck>(*store, sql::list_stuck_keys, list, 10);
+        for (const auto& key : found) ids.push_back(key.id);
+        return ids;
+    }
+    void fail_completer(std::int64_t id, int times) {
+        for (int i = 0; i < times; ++i) run(sql::note_completer_failure, id, now(), now() + 1h);
+    }
     int new_keys(TimePoint since, int most = 10) {
         return read_rows<int>(*store, sql::count_new_keys, since, now(), most).at(0);
     }
@@ -80,6 +100,35 @@ TEST_P(TopTest, the_oldest_unsettled_keys_come_first_whoever_they_wait_for) {
     EXPECT_EQ(found[1].status, "open");
     EXPECT_EQ(found[1].lease_until, now() + 29s);
     EXPECT_TRUE(found[1].held);
+}
+
+TEST_P(TopTest, keys_are_stuck_after_three_failures_of_the_completer_unless_they_are_held) {
+    const auto twice = open_key("twice");
+    const auto thrice = open_key("thrice");
+    const auto held = open_key("held");
+    fail_completer(twice, 2);
+    fail_completer(thrice, 3);
+    fail_completer(held, 3);
+    run(sql::hold_key, held, now(), "ann", "a reason");
+
+    EXPECT_THAT(stuck(""), ElementsAre(thrice));
+    const auto found = read_rows<Stuck>(*store, sql::list_stuck_keys, R"({"points":[]})", 10);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].completer_runs, 3);
+    EXPECT_EQ(found[0].next, now() + 1h);
+}
+
+TEST_P(TopTest, unsettled_keys_at_unknown_points_are_listed_with_the_stuck_ones) {
+    constexpr auto elsewhere = R"({"operation":"book_ride","point":"charge_created"})";
+    constexpr auto here = R"({"operation":"book_ride","point":"ride_created"})";
+    const auto open = open_key("open");
+    const auto doubt = open_key("in doubt");
+    to_attention(doubt, 1);
+    finish(open_key("finished"), 1, "ride_created");
+
+    EXPECT_THAT(stuck(elsewhere), ElementsAre());
+    EXPECT_THAT(stuck(elsewhere + std::string{","} + here), ElementsAre(open, doubt));
+    EXPECT_THAT(stuck(R"({"operation":"refund_ride","point":"ride_created"})"), ElementsAre());
 }
 
 TEST_P(TopTest, jobs_that_wait_for_another_try_are_counted_by_their_failures) {

@@ -8,6 +8,7 @@ import urllib.parse
 
 import node
 from browser import Browser
+from hold_cases import without_provider
 from kill_cases import QUICK
 from never_cases import ONCE
 from night_cases import without
@@ -17,7 +18,8 @@ from world import World, check, check_equal, wait_until
 
 TOKENS = {'ann': ('admin', 'token-of-ann-0123456789'), 'oli': ('operator', 'token-of-oli-0123456789'),
           'vic': ('viewer', 'token-of-vic-0123456789')}
-VIEWS = ['/', '/keys', '/keys/1', '/attention', '/queues', '/jobs', '/dead', '/providers', '/flow', '/schedules', '/servers', '/audit']
+VIEWS = ['/', '/keys', '/keys/1', '/attention', '/stuck', '/queues', '/jobs', '/dead', '/providers', '/flow', '/schedules', '/servers',
+         '/audit']
 DOUBT = [*ONCE, '--rider', 'test_doubt 500@example.com', '--settle-after-s', '30']
 FORM = {'Content-Type': 'application/x-www-form-urlencoded'}
 
@@ -318,6 +320,35 @@ def dead_letters(settings):
         check_equal(set(paged.audit()), {('ann', 'merge'), ('ann', 'purge')}, 'the audit')
 
 
+def make_stuck(paged, stuck, stranded):
+    """Each is a key: of one the completer has failed often, the other stands at a point of a later release."""
+    later = time.strftime('%Y-%m-%dT%H:%M:%S.000Z', time.gmtime(time.time() + 3600))
+    set_next = "UPDATE pawl_idempotency_keys SET completer_next_at = ?, {} WHERE idempotency_key = ? AND status = 'open'"
+    paged.world.change(set_next.format('completer_runs = 5'), later, stuck)
+    paged.world.change(set_next.format("completer_runs = 0, recovery_point = 'fare_agreed'"), later, stranded)
+
+
+def stuck_and_stranded(settings):
+    with Paged(settings, base=QUICK) as paged:
+        paged.start()
+        check_equal(paged.api('/stuck').json, [], 'on a good day')
+        without_provider(paged.world, 'stuck', 'stranded', 'waits')
+        make_stuck(paged, 'stuck', 'stranded')
+        ids = dict(paged.world.rows('SELECT idempotency_key, id FROM pawl_idempotency_keys'))
+        rows = [row for row in paged.api('/stuck').json if row['id'] != ids['waits']]   # The completer may have tried that one often.
+        check_equal([(row['id'], row['why'], row['recovery_point']) for row in rows],
+                    [(ids['stuck'], 'stuck', 'ride_created'), (ids['stranded'], 'stranded', 'fare_agreed')], 'the list')
+        check_equal((rows[0]['completer_runs'] >= 5, rows[0]['operation']), (True, 'book_ride'), 'its runs')
+        check(rows[0]['error'] and rows[0]['completer_next_at'], f'its error and its next run: {rows[0]}')
+        counts = paged.api('/').json['now']
+        check_equal((counts['stuck'] >= 1, counts['stranded']), (True, 1), 'the overview')
+        check_equal([row['id'] for row in paged.api('/stuck?limit=1').json], [ids['stuck']], 'the oldest one')
+        for name in ('stuck', 'stranded'):
+            check_equal(paged.api(f'/keys/{ids[name]}/hold', 'oli', {'reason': 'test'}).status, 200, 'a hold')
+        check_equal([row['why'] for row in paged.api('/stuck').json if row['id'] in (ids['stuck'], ids['stranded'])], ['stranded'],
+                    'a key that is held is not stuck')
+
+
 def write_samples(paged, minutes):
     """As a server writes them, of a morning with more and more requests."""
     now = time.time()
@@ -359,7 +390,7 @@ def pictures(settings):
 
 def cases(settings):
     found = {'roles': roles, "forms of other sites": other_sites, 'wrong options': wrong_options, 'behind a proxy': proxied,
-             'plots after a restart': history}
+             'plots after a restart': history, 'stuck and stranded': stuck_and_stranded}
     browsing = {'a doubt is settled': lambda s: settled(s, True), 'a doubt is settled, without JavaScript': lambda s: settled(s, False),
                 'what is redacted': revealed, 'live': live, 'axe, dark and narrow': accessible, 'by keyboard': by_keyboard,
                 'dead letters are purged': dead_letters}

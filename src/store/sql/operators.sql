@@ -1,4 +1,5 @@
--- What operators do to open keys, and what `top` reads of them.
+-- What operators do to open keys, and what `top` and the page for operators read of that.
+-- A list parameter is JSON text, as in inquiries.sql.
 
 -- name: count_new_keys   ($1 created after, $2 and until then, $3 most)
 -- Without the end of the range PostgreSQL's generic plan expects a third of all keys, and reads all of them.
@@ -36,6 +37,36 @@ JOIN pawl_idempotency_keys AS k ON k.id = u.id
 WHERE k.status <> 'finished'
 ORDER BY k.created_at, k.id
 LIMIT $1;
+
+-- name: list_stuck_keys [sqlite]   ($1 operations and points that this program does not know, $2 limit)
+-- The keys that summarise_open_keys counts as stuck, and those at one of these points.
+SELECT id, created_at, operation, recovery_point, status, completer_runs, completer_next_at, error
+FROM pawl_idempotency_keys
+WHERE status <> 'finished'
+  AND id IN (
+    SELECT id FROM pawl_idempotency_keys INDEXED BY pawl_idempotency_keys_open WHERE status = 'open'
+    UNION ALL
+    SELECT key_id FROM pawl_attention)
+  AND (status = 'open' AND completer_runs >= 3 AND held_at IS NULL
+       OR (operation, recovery_point) IN (SELECT value ->> '$.operation', value ->> '$.point' FROM json_each($1, '$.points')))
+ORDER BY created_at, id
+LIMIT $2;
+
+-- name: list_stuck_keys [postgres]
+-- The materialized CTE as in list_oldest_unsettled.
+WITH unsettled AS MATERIALIZED (
+    SELECT id FROM pawl_idempotency_keys WHERE status = 'open'
+    UNION ALL
+    SELECT key_id FROM pawl_attention)
+SELECT k.id, k.created_at, k.operation, k.recovery_point, k.status, k.completer_runs, k.completer_next_at, k.error
+FROM unsettled AS u
+JOIN pawl_idempotency_keys AS k ON k.id = u.id
+WHERE k.status <> 'finished'
+  AND (k.status = 'open' AND k.completer_runs >= 3 AND k.held_at IS NULL
+       OR (k.operation, k.recovery_point) IN (
+           SELECT p.operation, p.point FROM json_to_recordset($1::json -> 'points') AS p (operation TEXT, point TEXT)))
+ORDER BY k.created_at, k.id
+LIMIT $2;
 
 -- name: page_keys_to_act_on [sqlite]   ($1 operation or NULL, $2 recovery point or NULL, $3 part of the error or NULL, $4 created since
 --   or NULL, $5 retry, hold or release, $6 now, $7 above this id, $8 limit)
