@@ -38,6 +38,15 @@ protected:
         std::optional<TimePoint> next;
         std::optional<std::string> error;
     };
+    struct Error {
+        std::optional<std::string> target;
+        std::string operation;
+        std::string point;
+        std::string error;
+        int keys;
+        TimePoint last_at;
+        std::int64_t newest;
+    };
     std::vector<std::int64_t> stuck(const std::string& points) {
         std::vector<std::int64_t> ids;
         const auto list = R"({"points":[)" + points + "]}";
@@ -129,6 +138,56 @@ TEST_P(TopTest, unsettled_keys_at_unknown_points_are_listed_with_the_stuck_ones)
     EXPECT_THAT(stuck(elsewhere), ElementsAre());
     EXPECT_THAT(stuck(elsewhere + std::string{","} + here), ElementsAre(open, doubt));
     EXPECT_THAT(stuck(R"({"operation":"refund_ride","point":"ride_created"})"), ElementsAre());
+}
+
+TEST_P(TopTest, the_errors_of_unsettled_keys_are_counted_by_their_provider) {
+    const auto fail = [&](const std::string& hash, const std::string& error) {
+        const auto id = open_key(hash);
+        run(sql::fail_attempt, id, 1, "ride_created", error, now());
+        return id;
+    };
+    fail("a", "refused");
+    clock.advance(1s);
+    const auto newest = fail("b", "refused");
+    fail("c", "no answer");
+    to_attention(open_key("d"), 1);
+    open_key("without an error");
+
+    const auto errors = read_rows<Error>(*store, sql::list_provider_errors, 10);
+
+    ASSERT_EQ(errors.size(), 3U);
+    EXPECT_EQ(errors[0].target, "stripe");
+    EXPECT_EQ(errors[0].error, "refused");
+    EXPECT_EQ(errors[0].keys, 2);
+    EXPECT_EQ(errors[0].last_at, now());
+    EXPECT_EQ(errors[0].newest, newest);
+    EXPECT_EQ(errors[0].operation, "book_ride");
+    EXPECT_EQ(errors[0].point, "ride_created");
+    EXPECT_EQ(errors[1].error, "why");
+    EXPECT_EQ(errors[2].error, "no answer");
+    EXPECT_EQ(read_rows<Error>(*store, sql::list_provider_errors, 1).size(), 1U);
+}
+
+TEST_P(TopTest, the_time_line_names_the_provider_of_a_call_that_was_not_made) {
+    const auto id = open_key("a");
+    run(sql::clear_calling, id, 1, "ride_created", "not sent", now());
+    const auto target = [&] {
+        return read_rows<Error>(*store, sql::list_provider_errors, 10).at(0).target;
+    };
+    const auto called = [&](int part, const char* events) {
+        run(sql::insert_key_events, id, 1, part, events);
+    };
+    EXPECT_EQ(target(), std::nullopt);
+    called(
+        0, R"({"events":[{"what":"called","point":"started","to":"mail"},{"what":"released"}]})"
+    );
+    EXPECT_EQ(target(), std::nullopt) << "of another call";
+
+    called(
+        1, R"({"events":[{"point":"ride_created","to":"a"},{"point":"ride_created","to":"b"}]})"
+    );
+
+    EXPECT_EQ(target(), "b");
 }
 
 TEST_P(TopTest, jobs_that_wait_for_another_try_are_counted_by_their_failures) {

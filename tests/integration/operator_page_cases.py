@@ -349,6 +349,23 @@ def stuck_and_stranded(settings):
                     'a key that is held is not stuck')
 
 
+def provider_errors(settings):
+    """Errors of one cause are one group, under their provider, whether the call may be repeated or not."""
+    for base in (QUICK, ONCE):
+        with Paged(settings, base=base) as paged:
+            paged.start()
+            without_provider(paged.world, 'a', 'b', 'c')
+            groups = paged.api('/providers').json['errors']
+            check_equal(sum(group['count'] for group in groups), 3, f'requests with an error: {groups}')
+            check(all(group['provider'].startswith('stripe ') for group in groups), f'{groups}')
+            check_equal(len({group['error_kind'] for group in groups}), len(groups), f'groups: {groups}')
+            keys = [row[0] for row in paged.world.rows("SELECT id FROM pawl_idempotency_keys WHERE status = 'open'")]
+            check(all(group['key_id'] in keys for group in groups), f'{groups} of {keys}')
+            paged.world.start_provider()
+            wait_until('the rides', lambda world=paged.world: all(world.phone().book(key).status == 201 for key in 'abc'))
+            check_equal(paged.api('/providers').json['errors'], [], 'after the outage')
+
+
 def write_samples(paged, minutes):
     """As a server writes them, of a morning with more and more requests."""
     now = time.time()
@@ -390,7 +407,7 @@ def pictures(settings):
 
 def cases(settings):
     found = {'roles': roles, "forms of other sites": other_sites, 'wrong options': wrong_options, 'behind a proxy': proxied,
-             'plots after a restart': history, 'stuck and stranded': stuck_and_stranded}
+             'plots after a restart': history, 'stuck and stranded': stuck_and_stranded, 'errors of providers': provider_errors}
     browsing = {'a doubt is settled': lambda s: settled(s, True), 'a doubt is settled, without JavaScript': lambda s: settled(s, False),
                 'what is redacted': revealed, 'live': live, 'axe, dark and narrow': accessible, 'by keyboard': by_keyboard,
                 'dead letters are purged': dead_letters}
