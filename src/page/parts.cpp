@@ -153,6 +153,10 @@ Html act_form(const Asked& asked, const ActForm& form) {
     return element("form", {{"class", "act"}, {"method", "post"}, {"action", form.path}}, content);
 }
 
+Html reveal_form(const Asked& asked, const std::string& path) {
+    return act_form(asked, {.path = path + "/reveal", .button = "Reveal what is redacted"});
+}
+
 Field reason_field() {
     return {.name = "reason", .label = "Reason, for the audit", .required = true};
 }

@@ -55,6 +55,7 @@ struct ActForm {
     bool danger{false};
 };
 Html act_form(const Asked& asked, const ActForm& form);
+Html reveal_form(const Asked& asked, const std::string& path);
 // What an act's row in the audit says.
 Field reason_field();
 // The fields of a form that only showed a plan, with which the next form carries it out.

@@ -163,10 +163,14 @@ Html show_jobs(const Asked& asked, const value& data) {
         next_page(asked, data, "/jobs", "after")};
 }
 
-value read_job(const Asked& asked) {
-    auto job = printed([&](std::ostream& out) {
+value read_revealed_job(const Asked& asked) {
+    return printed([&](std::ostream& out) {
         cli::show_job(asked.service, cli::JobOptions{}, asked.id, true, out);
     });
+}
+
+value read_job(const Asked& asked) {
+    auto job = read_revealed_job(asked);
     redact(job);
     return job;
 }
@@ -175,6 +179,7 @@ Html show_job(const Asked& asked, const value& data) {
     Html made = facts(data.get_object());
     if (!asked.may(Role::operating)) return made;
     const auto path = "/jobs/" + asked.id;
+    made += reveal_form(asked, path);
     made += act_form(
         asked, {.path = path + "/retry", .button = "Try it now", .fields = {reason_field()}}
     );
@@ -262,10 +267,14 @@ Html show_dead(const Asked& asked, const value& data) {
         dead_acts(asked)};
 }
 
-value read_dead_letter(const Asked& asked) {
-    auto letter = printed([&](std::ostream& out) {
+value read_revealed_dead_letter(const Asked& asked) {
+    return printed([&](std::ostream& out) {
         cli::show_dead(asked.service, cli::DeadOptions{}, asked.id, true, out);
     });
+}
+
+value read_dead_letter(const Asked& asked) {
+    auto letter = read_revealed_dead_letter(asked);
     redact(letter);
     return letter;
 }
@@ -273,6 +282,7 @@ value read_dead_letter(const Asked& asked) {
 Html show_dead_letter(const Asked& asked, const value& data) {
     Html made = facts(data.get_object());
     if (!asked.may(Role::operating)) return made;
+    made += reveal_form(asked, "/dead/" + asked.id);
     made += act_form(
         asked,
         {.path = "/dead/merge",

@@ -305,6 +305,14 @@ def dead_letters(settings):
         tab = paged.signed_in('ann')
         tab.go('/dead')
         check_equal(tab.count('[aria-label="Dead letters by error"] tbody tr'), 1, 'groups')
+        tab.click('[aria-label="Dead letters"] tbody a')
+        wait_until('the dead letter', lambda: 'redacted' in tab.text())
+        tab.click('text=Reveal what is redacted')
+        tab.shows('Revealed')
+        check('redacted' not in tab.text(), tab.text())
+        tab.click('text=Back')
+        wait_until('the dead letter again', lambda: 'redacted' in tab.text())
+        tab.go('/dead')
         tab.click('[aria-label="Dead letters by error"] tbody a')
         wait_until('the group', lambda: 'kind=send_receipt' in tab.url)
         for verb, button, left in (('merge', 'put back', 3), ('purge', 'removed', 0)):
@@ -317,7 +325,7 @@ def dead_letters(settings):
             tab.click('button.danger')
             wait_until('the message', lambda button=button: f'3 {button}' in tab.text())
             wait_until('the dead letters', lambda left=left: paged.world.count('pawl_dead_jobs') == left)
-        check_equal(set(paged.audit()), {('ann', 'merge'), ('ann', 'purge')}, 'the audit')
+        check_equal(set(paged.audit()), {('ann', 'reveal'), ('ann', 'merge'), ('ann', 'purge')}, 'the audit')
 
 
 def make_stuck(paged, stuck, stranded):
@@ -366,6 +374,32 @@ def provider_errors(settings):
             check_equal(paged.api('/providers').json['errors'], [], 'after the outage')
 
 
+def revealed_jobs(settings):
+    """The arguments of a job and of a dead letter are shown to those who ask for it, and that is written down."""
+    with Paged(settings, base=[*without(QUICK, '--retry-after-ms'), '--retry-after-ms', '60000']) as paged:
+        paged.start()
+        check_equal(paged.world.phone('test_later').book('k').status, 201, 'a ride')
+        key = paged.world.rows("SELECT id FROM pawl_idempotency_keys WHERE idempotency_key = 'k'")[0][0]
+
+        def reveal(path, what):
+            check('redacted' in paged.api(path).json['args'], paged.api(path).body)
+            check_equal(paged.api(f'{path}/reveal', 'vic', {}).status, 403, 'a reveal for a viewer')
+            args = paged.api(f'{path}/reveal', 'oli', {}).json['args']
+            check(isinstance(args, dict), f'the arguments: {args}')
+            row = paged.world.rows('SELECT actor, action, key_id, detail FROM pawl_audit_log ORDER BY id DESC LIMIT 1')[0]
+            check_equal(tuple(row), ('oli', 'reveal', key, f"{what} {path.rsplit('/', 1)[1]}"), 'the audit')
+        failed = f'/jobs?kind=send_receipt&state=retrying&key_id={key}'
+        wait_until('the job to fail', lambda: paged.api(failed).json)
+        (job,) = paged.api(failed).json
+        reveal(f"/jobs/{job['id']}", 'job')
+        before = paged.audit()
+        check_equal(paged.api('/jobs/987654/reveal', 'oli', {}).status, 409, 'an unknown job')
+        check_equal(paged.audit(), before, 'its audit')
+        check_equal(paged.api(f"/jobs/{job['id']}/cancel", 'oli', {'reason': 'test'}).status, 200, 'its end')
+        (letter,) = paged.api('/dead?kind=send_receipt').json['letters']
+        reveal(f"/dead/{letter['id']}", 'dead letter')
+
+
 def write_samples(paged, minutes):
     """As a server writes them, of a morning with more and more requests."""
     now = time.time()
@@ -407,7 +441,8 @@ def pictures(settings):
 
 def cases(settings):
     found = {'roles': roles, "forms of other sites": other_sites, 'wrong options': wrong_options, 'behind a proxy': proxied,
-             'plots after a restart': history, 'stuck and stranded': stuck_and_stranded, 'errors of providers': provider_errors}
+             'plots after a restart': history, 'stuck and stranded': stuck_and_stranded, 'errors of providers': provider_errors,
+             'reveal of jobs': revealed_jobs}
     browsing = {'a doubt is settled': lambda s: settled(s, True), 'a doubt is settled, without JavaScript': lambda s: settled(s, False),
                 'what is redacted': revealed, 'live': live, 'axe, dark and narrow': accessible, 'by keyboard': by_keyboard,
                 'dead letters are purged': dead_letters}
