@@ -68,6 +68,7 @@ inline std::vector<Case> cases_of_keys() {
          0},
         {&sql::find_held,
          {R"([")" + hash + R"(",")" + hash_of(id::open) + R"("])", at::long_ago, at::end_of_lease}},
+        {&sql::find_hold, {hash_of(id::next), hash_of(id::held)}},
         {&sql::hold_key, {id::open, at::now, "ann", "why"}},
         {&sql::page_keys_to_act_on,
          {none, none, none, none, "hold", at::now, "0", "10"},
