@@ -437,6 +437,11 @@ def pictures(settings):
         tab.picture(os.path.join(folder, 'overview.png'))
         tab.go(f'/attention/{key}')
         tab.picture(os.path.join(folder, 'attention.png'))
+        without_provider(paged.world, 'stuck', 'stranded', *(f'k-{n}' for n in range(10)))
+        make_stuck(paged, 'stuck', 'stranded')
+        for page in ('stuck', 'providers'):
+            tab.go(f'/{page}')
+            tab.picture(os.path.join(folder, f'{page}.png'))
 
 
 def cases(settings):
