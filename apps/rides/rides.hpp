@@ -32,7 +32,7 @@ struct Ride {
     double origin_lon{};
     double target_lat{};
     double target_lon{};
-    std::string state;
+    std::string state;      // As stored; "on_hold": an operator holds the booking.
     std::int64_t amount{};  // Minor units: cents.
     std::string currency;
     std::optional<std::string> stripe_charge_id;

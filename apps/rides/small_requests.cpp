@@ -27,9 +27,9 @@ struct UserMade {
     bool made{};
 };
 
-std::string_view word_of(pawl::KeyProgress::State state) {
+std::string_view word_of(const pawl::KeyProgress& progress) {
     using pawl::KeyProgress;
-    switch (state) {
+    switch (progress.state) {
         case KeyProgress::State::needs_attention:
             return "needs_attention";
         case KeyProgress::State::finished:
@@ -39,7 +39,7 @@ std::string_view word_of(pawl::KeyProgress::State state) {
         case KeyProgress::State::open:
             break;
     }
-    return "open";
+    return progress.held ? "on_hold" : "open";
 }
 
 // The operation's own problem: see problem().
@@ -128,7 +128,7 @@ pawl::Response ShowBooking::answer(pawl::Snapshot& read, const pawl::Asked<Reque
     const bool expired = progress && progress->state == pawl::KeyProgress::State::expired;
     if (!progress || (!expired && progress->operation != BookRide::name))
         return pawl::respond(200, booking);
-    booking.state = word_of(progress->state);
+    booking.state = word_of(*progress);
     booking.status = progress->status;
     booking.location = progress->location;
     if (progress->answer && progress->answer->status >= 400) {

@@ -74,8 +74,9 @@ public:
 // The answer of ShowBooking.
 struct Booking {
     std::string key;
-    std::string state;            // "new", "open", "needs_attention", "finished" or "expired".
-    std::optional<int> status{};  // finished and expired: the answer's status.
+    // "new", "open", "on_hold", "needs_attention", "finished" or "expired".
+    std::string state;
+    std::optional<int> status{};            // finished and expired: the answer's status.
     std::optional<std::string> location{};  // The ride that it made.
     std::optional<std::string> title{};     // finished without a ride: why.
     std::optional<std::string> detail{};

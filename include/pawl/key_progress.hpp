@@ -17,10 +17,11 @@ struct KeyProgress {
     enum class State { open, needs_attention, finished, expired };
     std::int64_t key_id{};  // As in Started.
     State state{};
-    std::string operation{};           // Empty for an expired key, of which only the key is known.
-    std::string recovery_point;        // Empty once the request is finished.
-    std::optional<Response> answer{};  // finished: the answer that every repeat gets.
-    std::optional<int> status{};       // finished and expired.
+    std::string operation{};     // Empty for an expired key, of which only the key is known.
+    std::string recovery_point;  // Empty once the request is finished.
+    bool held{};                 // open: an operator stopped it; it goes on after the release.
+    std::optional<Response> answer{};       // finished: the answer that every repeat gets.
+    std::optional<int> status{};            // finished and expired.
     std::optional<std::string> location{};  // finished and expired: what it created.
 };
 

@@ -37,6 +37,7 @@ KeyProgress progress_of(engine::KeyRow row) {
     progress.state =
         row.status == core::KeyStatus::attention ? State::needs_attention : State::open;
     progress.recovery_point = std::move(row.recovery_point);
+    progress.held = row.held;
     return progress;
 }
 

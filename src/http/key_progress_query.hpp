@@ -8,8 +8,8 @@
 namespace pawl::http {
 
 // GET /idempotency-keys/{key}: how far a request has come, without its response. {"state":
-// "started"}, the name of a recovery point, "needs-attention", "finished" or "expired"; 404 if the
-// caller has no such key.
+// "started"}, the name of a recovery point, "on-hold", "needs-attention", "finished" or "expired";
+// 404 if the caller has no such key.
 class KeyProgressQuery {
 public:
     static constexpr std::string_view name = "key_progress";

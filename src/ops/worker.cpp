@@ -423,7 +423,7 @@ void Worker::work_as_operation(
 // During a deploy a worker of the other release may know it. No worker knows what is no job, such
 // as another program's record.
 void Worker::unknown(const queue::ClaimedJob& job, const std::string& why, WorkReport& report) {
-    if (job.kind.empty() || !json::is_json(job.args)) return dead_letter(job, why, report);
+    if (job.kind.empty() || !json::is_json(job.raw.args)) return dead_letter(job, why, report);
     failed(job, why, report);
 }
 

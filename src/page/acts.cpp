@@ -1,6 +1,7 @@
 #include "src/page/acts.hpp"
 
 #include "src/page/key_acts.hpp"
+#include "src/page/reveal.hpp"
 #include "src/page/work_acts.hpp"
 
 #include <array>
@@ -20,6 +21,8 @@ std::span<const Act> acts() {
         Act{"/queues/{id}/resume", Role::operating, &resume_queue},
         Act{"/jobs/{id}/retry", Role::operating, &retry_job},
         Act{"/jobs/{id}/cancel", Role::operating, &cancel_job},
+        Act{"/jobs/{id}/reveal", Role::operating, &reveal_job},
+        Act{"/dead/{id}/reveal", Role::operating, &reveal_dead_letter},
         Act{"/dead/merge", Role::operating, &merge_dead},
         Act{"/dead/purge", Role::admin, &purge_dead}};
     return all;

@@ -1,14 +1,10 @@
 #include "src/page/key_acts.hpp"
 
-#include <pawl/detail/rows.hpp>
-
 #include "src/cli/keys.hpp"
-#include "src/engine/engine.hpp"
 #include "src/page/key_views.hpp"
 #include "src/page/parts.hpp"
 #include "src/page/printed.hpp"
-#include "src/store/blocking.hpp"
-#include "store/statements.hpp"
+#include "src/page/reveal.hpp"
 
 #include <boost/json/object.hpp>
 
@@ -19,21 +15,6 @@ namespace pawl::page {
 namespace {
 
 using boost::json::object;
-
-// Before anything is shown: a reveal without its audit does not happen.
-void audit(const Asked& asked, std::string_view action, std::string_view detail) {
-    store::write_now(asked.service.engine().store(), [&](store::Session& session) {
-        detail::execute_statement(
-            session,
-            sql::insert_audit,
-            session.now(),
-            asked.who.name,
-            std::string{action},
-            std::optional{asked.number()},
-            std::string{detail}
-        );
-    });
-}
 
 cli::Decision decision_of(const Asked& asked) {
     cli::Decision decision;
@@ -53,16 +34,11 @@ cli::Decision decision_of(const Asked& asked) {
 }
 
 Html record_form(const Asked& asked) {
-    auto hidden = asked.fields.pairs();
-    std::erase_if(hidden, [](const json::Pair& pair) {
-        return pair.name == "form_token" || pair.name == "confirmed";
-    });
-    hidden.push_back({"confirmed", "yes"});
     return act_form(
         asked,
         {.path = "/attention/" + asked.id + "/settle",
          .button = "Record the decision",
-         .hidden = std::move(hidden),
+         .hidden = confirmed_fields(asked),
          .danger = true}
     );
 }
@@ -110,37 +86,11 @@ Done release_key(const Asked& asked) {
     return act_on(asked, ops::KeyVerb::release, "is released.");
 }
 
-Done reveal_key(const Asked& asked) {
-    audit(asked, "reveal", "key");
-    auto key = read_revealed_key(asked);
-    auto shown =
-        Html{facts(key.get_object()), element("p", link("/keys/" + asked.id, "Back to the key"))};
-    return {
-        .data = std::move(key),
-        .message = {},
-        .next = {},
-        .shown = std::move(shown),
-        .title = "Revealed"};
-}
-
-Done reveal_entry(const Asked& asked) {
-    audit(asked, "reveal", "attention");
-    auto entry = read_revealed_entry(asked);
-    auto shown =
-        Html{facts(entry.get_object()), element("p", link("/attention/" + asked.id, "Back"))};
-    return {
-        .data = std::move(entry),
-        .message = {},
-        .next = {},
-        .shown = std::move(shown),
-        .title = "Revealed"};
-}
-
 // The plan has the customer's answer, so it is a reveal.
 Done settle(const Asked& asked) {
     const auto decision = decision_of(asked);
     cli::check_note(decision);
-    if (decision.dry_run) audit(asked, "reveal", "plan of settle " + decision.settlement);
+    if (decision.dry_run) audit_reveal(asked, "plan of settle " + decision.settlement);
     auto data = printed([&](std::ostream& out) {
         cli::settle_key(asked.service, key_of(asked), decision, true, out);
     });

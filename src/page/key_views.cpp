@@ -68,18 +68,13 @@ Html open_key_acts(const Asked& asked, const object& key) {
         return act_form(asked, {.path = path + "/release", .button = "Release it"});
     return {
         act_form(asked, {.path = path + "/retry", .button = "Retry now"}),
-        act_form(
-            asked,
-            {.path = path + "/hold",
-             .button = "Hold it",
-             .fields = {{.name = "reason", .label = "Reason, for the audit", .required = true}}}
-        )};
+        act_form(asked, {.path = path + "/hold", .button = "Hold it", .fields = {reason_field()}})};
 }
 
 Html key_acts(const Asked& asked, const object& key) {
     if (!asked.may(Role::operating)) return {};
     const auto path = "/keys/" + asked.id;
-    Html made = act_form(asked, {.path = path + "/reveal", .button = "Reveal what is redacted"});
+    Html made = reveal_form(asked, path);
     const auto status = text_at(key, "status");
     if (status == "open") made += open_key_acts(asked, key);
     if (status == "attention") made += element("p", link("/attention/" + asked.id, "Decide it"));
@@ -128,7 +123,7 @@ Html entry_acts(const Asked& asked, const object& entry) {
                           )
                       )
                     : section("Decide", settle_form(asked, entry));
-    made += act_form(asked, {.path = path + "/reveal", .button = "Reveal what is redacted"});
+    made += reveal_form(asked, path);
     return made;
 }
 

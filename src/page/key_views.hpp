@@ -21,7 +21,7 @@ boost::json::value read_attention(const Asked& asked);
 Html show_attention(const Asked& asked, const boost::json::value& data);
 boost::json::value read_entry(const Asked& asked);
 Html show_entry(const Asked& asked, const boost::json::value& data);
-// Not redacted; the caller has written that to the audit.
+// Not redacted; the caller writes that to the audit.
 boost::json::value read_revealed_key(const Asked& asked);
 boost::json::value read_revealed_entry(const Asked& asked);
 

@@ -4,6 +4,7 @@
 #include <pawl/json.hpp>
 
 #include "src/base/time_text.hpp"
+#include "src/cli/top/snapshot.hpp"
 #include "src/engine/engine.hpp"
 #include "src/page/parts.hpp"
 #include "src/page/plot.hpp"
@@ -39,40 +40,24 @@ std::chrono::hours hours_of(const Asked& asked) {
     return std::chrono::hours{hours};
 }
 
-void count_keys(store::Session& session, const engine::Engine& engine, object& now) {
-    detail::run_statement(session, sql::summarise_open_keys, [&](const detail::Row& row) {
-        now["open"] = row.integer(0);
-        now["stuck"] = row.integer(2);
-        const auto since = detail::column_as<std::optional<TimePoint>>(row, 1, "open keys");
-        now["oldest_open"] = since ? value(boost::json::string{base::time_text(*since)}) : value{};
-    });
-    std::int64_t stranded = 0;
-    detail::run_statement(session, sql::count_open_by_point, [&](const detail::Row& row) {
-        const auto* operation = engine.find(row.text(0));
-        if (operation == nullptr || !operation->step_from(row.text(1))) stranded += row.integer(2);
-    });
-    now["stranded"] = stranded;
-}
-
-template <class F>
-std::int64_t sum(store::Session& session, const Sql& statement, const F& count) {
-    std::int64_t all = 0;
-    detail::run_statement(session, statement, [&](const detail::Row& row) { all += count(row); });
-    return all;
-}
-
-void count_others(store::Session& session, object& now) {
-    const auto of_column = [](int column) {
-        return [column](const detail::Row& row) { return row.integer(column); };
+object counts_of(store::Session& session, const engine::Engine& engine) {
+    const auto keys = cli::count_keys(session, &engine);
+    const auto sum_of = [&](const Sql& statement, int column) {
+        std::int64_t sum = 0;
+        detail::run_statement(session, statement, [&](const detail::Row& row) {
+            sum += row.integer(column);
+        });
+        return sum;
     };
-    now["attention"] = sum(session, sql::count_attention, of_column(1));
-    now["jobs"] = sum(session, sql::count_jobs, of_column(2));
-    now["staged_jobs"] = sum(session, sql::count_staged_jobs, of_column(1));
-    now["dead_letters"] = sum(session, sql::count_dead_jobs, of_column(1));
-    now["providers_down"] = sum(session, sql::list_providers, [](const detail::Row& row) {
-        return row.integer(5) > 0 ? 1 : 0;
-    });
-    now["servers"] = sum(session, sql::list_servers, [](const detail::Row&) { return 1; });
+    return {
+        {"open", keys.open},
+        {"stuck", keys.stuck},
+        {"oldest_open", cli::json_of(cli::text_of_time(keys.oldest_open))},
+        {"stranded", cli::json_of(keys.stranded)},
+        {"attention", keys.in_doubt()},
+        {"jobs", sum_of(sql::count_jobs, 2)},
+        {"staged_jobs", sum_of(sql::count_staged_jobs, 1)},
+        {"dead_letters", sum_of(sql::count_dead_jobs, 1)}};
 }
 
 // A sample that does not decode was written by another version: it is left out.
@@ -128,16 +113,19 @@ std::vector<PlotPoint> points_of(const array& history, std::string_view field) {
 
 value read_overview(const Asked& asked) {
     const auto back = hours_of(asked);
-    const auto& engine = asked.service.engine();
+    auto& engine = asked.service.engine();
     TimePoint until{};
     object now;
     std::vector<StoredSample> samples;
-    store::read_now(asked.service.engine().store(), [&](store::Session& session) {
+    store::read_now(engine.store(), [&](store::Session& session) {
         until = session.now();
-        count_keys(session, engine, now);
-        count_others(session, now);
+        now = counts_of(session, engine);
         read_samples(session, until - back, samples);
     });
+    const auto providers = cli::read_providers(asked.service);
+    now["providers_down"] =
+        std::ranges::count_if(providers, [](const auto& line) { return line.row.down_at > 0; });
+    now["servers"] = cli::read_servers(asked.service).size();
     array history;
     for (const auto& minute : by_minute(samples)) history.push_back(object_of(minute));
     return object{
@@ -153,8 +141,8 @@ Html show_overview(const Asked& asked, const value& data) {
         "div",
         {{"class", "tiles"}},
         {tile(now, "attention", "/attention", true),
-         tile(now, "stranded", "/flow", true),
-         tile(now, "stuck", "/keys?state=open", true),
+         tile(now, "stranded", "/stuck", true),
+         tile(now, "stuck", "/stuck", true),
          tile(now, "dead_letters", "/dead", true),
          tile(now, "providers_down", "/providers", true),
          tile(now, "open", "/keys?state=open", false),

@@ -153,6 +153,23 @@ Html act_form(const Asked& asked, const ActForm& form) {
     return element("form", {{"class", "act"}, {"method", "post"}, {"action", form.path}}, content);
 }
 
+Html reveal_form(const Asked& asked, const std::string& path) {
+    return act_form(asked, {.path = path + "/reveal", .button = "Reveal what is redacted"});
+}
+
+Field reason_field() {
+    return {.name = "reason", .label = "Reason, for the audit", .required = true};
+}
+
+std::vector<json::Pair> confirmed_fields(const Asked& asked) {
+    auto fields = asked.fields.pairs();
+    std::erase_if(fields, [](const json::Pair& pair) {
+        return pair.name == "form_token" || pair.name == "confirmed";
+    });
+    fields.push_back({"confirmed", "yes"});
+    return fields;
+}
+
 Html next_page(const Asked& asked, const value& rows, std::string_view path, std::string_view by) {
     const auto& list = rows.get_array();
     if (std::cmp_less(list.size(), asked.fields.limit())) return {};

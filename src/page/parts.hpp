@@ -55,6 +55,11 @@ struct ActForm {
     bool danger{false};
 };
 Html act_form(const Asked& asked, const ActForm& form);
+Html reveal_form(const Asked& asked, const std::string& path);
+// What an act's row in the audit says.
+Field reason_field();
+// The fields of a form that only showed a plan, with which the next form carries it out.
+std::vector<json::Pair> confirmed_fields(const Asked& asked);
 // The link to the rest of a list that is full.
 Html next_page(
     const Asked& asked, const boost::json::value& rows, std::string_view path, std::string_view by

@@ -1,7 +1,6 @@
 #include "src/page/views.hpp"
 
 #include "src/cli/audit.hpp"
-#include "src/cli/providers.hpp"
 #include "src/cli/schedules.hpp"
 #include "src/cli/servers.hpp"
 #include "src/page/flow.hpp"
@@ -9,6 +8,8 @@
 #include "src/page/overview.hpp"
 #include "src/page/parts.hpp"
 #include "src/page/printed.hpp"
+#include "src/page/providers.hpp"
+#include "src/page/stuck.hpp"
 #include "src/page/work_views.hpp"
 
 #include <array>
@@ -19,26 +20,6 @@ using boost::json::object;
 using boost::json::value;
 
 namespace {
-
-value read_providers(const Asked& asked) {
-    return printed([&](std::ostream& out) { cli::list_providers(asked.service, true, out); });
-}
-
-Html show_providers(const Asked&, const value& data) {
-    return table(
-        "Providers",
-        data,
-        {{"provider"},
-         {"waiting"},
-         {"in_doubt"},
-         {"attention"},
-         {"oldest_call"},
-         {"down_at"},
-         {"down_since"},
-         {"error"}},
-        "No call waits for a provider, and no server keeps one from new payments."
-    );
-}
 
 value read_servers(const Asked& asked) {
     return printed([&](std::ostream& out) { cli::list_servers(asked.service, true, out); });
@@ -104,6 +85,7 @@ std::span<const View> views() {
         View{"/keys/{id}", "Key", "", &read_key, &show_key},
         View{"/attention", "Attention", "Attention", &read_attention, &show_attention},
         View{"/attention/{id}", "Needs a decision", "", &read_entry, &show_entry},
+        View{"/stuck", "Stuck and stranded", "Stuck", &read_stuck, &show_stuck},
         View{"/queues", "Queues", "Queues", &read_queues, &show_queues},
         View{"/jobs", "Jobs", "Jobs", &read_jobs, &show_jobs},
         View{"/jobs/{id}", "Job", "", &read_job, &show_job},

@@ -43,11 +43,6 @@ boost::json::value run_dead(
 }
 
 Html plan_of(const Asked& asked, const boost::json::value& chosen, const std::string& verb) {
-    auto hidden = asked.fields.pairs();
-    std::erase_if(hidden, [](const json::Pair& pair) {
-        return pair.name == "form_token" || pair.name == "confirmed";
-    });
-    hidden.push_back({"confirmed", "yes"});
     return {
         element("p", "Nothing is done yet. These match (the first 20):"),
         table(
@@ -60,7 +55,7 @@ Html plan_of(const Asked& asked, const boost::json::value& chosen, const std::st
             asked,
             {.path = "/dead/" + verb,
              .button = verb == "merge" ? "Put them back" : "Remove them for good",
-             .hidden = std::move(hidden),
+             .hidden = confirmed_fields(asked),
              .danger = true}
         ),
         element("p", link("/dead", "Back, without a change"))};

@@ -41,9 +41,7 @@ Html pause_form(const Asked& asked, const object& row) {
         );
     return act_form(
         asked,
-        {.path = "/queues/" + queue + "/pause",
-         .button = "Pause",
-         .fields = {{.name = "reason", .label = "Reason", .required = true}}}
+        {.path = "/queues/" + queue + "/pause", .button = "Pause", .fields = {reason_field()}}
     );
 }
 
@@ -75,13 +73,11 @@ Html dead_acts(const Asked& asked) {
     std::erase_if(hidden, [](const json::Pair& pair) {
         return pair.name == "limit" || pair.name == "after" || pair.name == "sample";
     });
-    const std::vector<Field> reason{
-        {.name = "reason", .label = "Reason, for the audit", .required = true}};
     Html made = act_form(
         asked,
         {.path = "/dead/merge",
          .button = "Put all that match back",
-         .fields = reason,
+         .fields = {reason_field()},
          .hidden = hidden}
     );
     if (asked.may(Role::admin))
@@ -89,7 +85,7 @@ Html dead_acts(const Asked& asked) {
             asked,
             {.path = "/dead/purge",
              .button = "Remove all that match",
-             .fields = reason,
+             .fields = {reason_field()},
              .hidden = hidden,
              .danger = true}
         );
@@ -167,10 +163,14 @@ Html show_jobs(const Asked& asked, const value& data) {
         next_page(asked, data, "/jobs", "after")};
 }
 
-value read_job(const Asked& asked) {
-    auto job = printed([&](std::ostream& out) {
+value read_revealed_job(const Asked& asked) {
+    return printed([&](std::ostream& out) {
         cli::show_job(asked.service, cli::JobOptions{}, asked.id, true, out);
     });
+}
+
+value read_job(const Asked& asked) {
+    auto job = read_revealed_job(asked);
     redact(job);
     return job;
 }
@@ -178,12 +178,17 @@ value read_job(const Asked& asked) {
 Html show_job(const Asked& asked, const value& data) {
     Html made = facts(data.get_object());
     if (!asked.may(Role::operating)) return made;
-    const std::vector<Field> reason{
-        {.name = "reason", .label = "Reason, for the audit", .required = true}};
     const auto path = "/jobs/" + asked.id;
-    made += act_form(asked, {.path = path + "/retry", .button = "Try it now", .fields = reason});
+    made += reveal_form(asked, path);
     made += act_form(
-        asked, {.path = path + "/cancel", .button = "Cancel it", .fields = reason, .danger = true}
+        asked, {.path = path + "/retry", .button = "Try it now", .fields = {reason_field()}}
+    );
+    made += act_form(
+        asked,
+        {.path = path + "/cancel",
+         .button = "Cancel it",
+         .fields = {reason_field()},
+         .danger = true}
     );
     return made;
 }
@@ -262,10 +267,14 @@ Html show_dead(const Asked& asked, const value& data) {
         dead_acts(asked)};
 }
 
-value read_dead_letter(const Asked& asked) {
-    auto letter = printed([&](std::ostream& out) {
+value read_revealed_dead_letter(const Asked& asked) {
+    return printed([&](std::ostream& out) {
         cli::show_dead(asked.service, cli::DeadOptions{}, asked.id, true, out);
     });
+}
+
+value read_dead_letter(const Asked& asked) {
+    auto letter = read_revealed_dead_letter(asked);
     redact(letter);
     return letter;
 }
@@ -273,13 +282,12 @@ value read_dead_letter(const Asked& asked) {
 Html show_dead_letter(const Asked& asked, const value& data) {
     Html made = facts(data.get_object());
     if (!asked.may(Role::operating)) return made;
-    const std::vector<Field> reason{
-        {.name = "reason", .label = "Reason, for the audit", .required = true}};
+    made += reveal_form(asked, "/dead/" + asked.id);
     made += act_form(
         asked,
         {.path = "/dead/merge",
          .button = "Put it back",
-         .fields = reason,
+         .fields = {reason_field()},
          .hidden = {{"id", asked.id}}}
     );
     if (asked.may(Role::admin))
@@ -287,7 +295,7 @@ Html show_dead_letter(const Asked& asked, const value& data) {
             asked,
             {.path = "/dead/purge",
              .button = "Remove it",
-             .fields = reason,
+             .fields = {reason_field()},
              .hidden = {{"id", asked.id}},
              .danger = true}
         );

@@ -20,6 +20,9 @@ boost::json::value read_dead(const Asked& asked);
 Html show_dead(const Asked& asked, const boost::json::value& data);
 boost::json::value read_dead_letter(const Asked& asked);
 Html show_dead_letter(const Asked& asked, const boost::json::value& data);
+// Not redacted; the caller writes that to the audit.
+boost::json::value read_revealed_job(const Asked& asked);
+boost::json::value read_revealed_dead_letter(const Asked& asked);
 
 // The fields queue, kind, error_kind, error, failures_min and sample.
 cli::DeadOptions dead_options_of(const Asked& asked);

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-// What `top` reads beside the statements of the other commands.
+// What `top` and the page for operators read beside the statements of the other commands.
 namespace pawl::conformance {
 
 namespace {
@@ -28,6 +28,35 @@ protected:
         int count;
         TimePoint next;
     };
+    struct Stuck {
+        std::int64_t id;
+        TimePoint created_at;
+        std::string operation;
+        std::string recovery_point;
+        std::string status;
+        int completer_runs;
+        std::optional<TimePoint> next;
+        std::optional<std::string> error;
+    };
+    struct Error {
+        std::optional<std::string> target;
+        std::string operation;
+        std::string point;
+        std::string error;
+        int keys;
+        TimePoint last_at;
+        std::int64_t newest;
+    };
+    std::vector<std::int64_t> stuck(const std::string& points) {
+        std::vector<std::int64_t> ids;
+        const auto list = R"({"points":[)" + points + "]}";
+        const auto found = read_rows<Stuck>(*store, sql::list_stuck_keys, list, 10);
+        for (const auto& key : found) ids.push_back(key.id);
+        return ids;
+    }
+    void fail_completer(std::int64_t id, int times) {
+        for (int i = 0; i < times; ++i) run(sql::note_completer_failure, id, now(), now() + 1h);
+    }
     int new_keys(TimePoint since, int most = 10) {
         return read_rows<int>(*store, sql::count_new_keys, since, now(), most).at(0);
     }
@@ -80,6 +109,99 @@ TEST_P(TopTest, the_oldest_unsettled_keys_come_first_whoever_they_wait_for) {
     EXPECT_EQ(found[1].status, "open");
     EXPECT_EQ(found[1].lease_until, now() + 29s);
     EXPECT_TRUE(found[1].held);
+}
+
+TEST_P(TopTest, keys_are_stuck_after_three_failures_of_the_completer_unless_they_are_held) {
+    const auto twice = open_key("twice");
+    const auto thrice = open_key("thrice");
+    const auto held = open_key("held");
+    fail_completer(twice, 2);
+    fail_completer(thrice, 3);
+    fail_completer(held, 3);
+    run(sql::hold_key, held, now(), "ann", "a reason");
+
+    EXPECT_THAT(stuck(""), ElementsAre(thrice));
+    const auto found = read_rows<Stuck>(*store, sql::list_stuck_keys, R"({"points":[]})", 10);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].completer_runs, 3);
+    EXPECT_EQ(found[0].next, now() + 1h);
+}
+
+TEST_P(TopTest, unsettled_keys_at_unknown_points_are_listed_with_the_stuck_ones) {
+    constexpr auto elsewhere = R"({"operation":"book_ride","point":"charge_created"})";
+    constexpr auto here = R"({"operation":"book_ride","point":"ride_created"})";
+    const auto open = open_key("open");
+    const auto doubt = open_key("in doubt");
+    to_attention(doubt, 1);
+    finish(open_key("finished"), 1, "ride_created");
+
+    EXPECT_THAT(stuck(elsewhere), ElementsAre());
+    EXPECT_THAT(stuck(elsewhere + std::string{","} + here), ElementsAre(open, doubt));
+    EXPECT_THAT(stuck(R"({"operation":"refund_ride","point":"ride_created"})"), ElementsAre());
+}
+
+TEST_P(TopTest, the_errors_of_unsettled_keys_are_counted_by_their_provider) {
+    const auto fail = [&](const std::string& hash, const std::string& error) {
+        const auto id = open_key(hash);
+        run(sql::fail_attempt, id, 1, "ride_created", error, now());
+        return id;
+    };
+    fail("a", "refused");
+    clock.advance(1s);
+    const auto newest = fail("b", "refused");
+    fail("c", "no answer");
+    to_attention(open_key("d"), 1);
+    open_key("without an error");
+
+    const auto errors = read_rows<Error>(*store, sql::list_provider_errors, 10);
+
+    ASSERT_EQ(errors.size(), 3U);
+    EXPECT_EQ(errors[0].target, "stripe");
+    EXPECT_EQ(errors[0].error, "refused");
+    EXPECT_EQ(errors[0].keys, 2);
+    EXPECT_EQ(errors[0].last_at, now());
+    EXPECT_EQ(errors[0].newest, newest);
+    EXPECT_EQ(errors[0].operation, "book_ride");
+    EXPECT_EQ(errors[0].point, "ride_created");
+    EXPECT_EQ(errors[1].error, "why");
+    EXPECT_EQ(errors[2].error, "no answer");
+    EXPECT_EQ(read_rows<Error>(*store, sql::list_provider_errors, 1).size(), 1U);
+}
+
+TEST_P(TopTest, the_time_line_names_the_provider_of_a_call_that_was_not_made) {
+    const auto id = open_key("a");
+    run(sql::clear_calling, id, 1, "ride_created", "not sent", now());
+    const auto target = [&] {
+        return read_rows<Error>(*store, sql::list_provider_errors, 10).at(0).target;
+    };
+    const auto called = [&](int part, const char* events) {
+        run(sql::insert_key_events, id, 1, part, events);
+    };
+    EXPECT_EQ(target(), std::nullopt);
+    called(
+        0, R"({"events":[{"what":"called","point":"started","to":"mail"},{"what":"released"}]})"
+    );
+    EXPECT_EQ(target(), std::nullopt) << "of another call";
+
+    called(
+        1, R"({"events":[{"point":"ride_created","to":"a"},{"point":"ride_created","to":"b"}]})"
+    );
+
+    EXPECT_EQ(target(), "b");
+}
+
+TEST_P(TopTest, a_hold_is_found_for_the_account_before_the_tenant) {
+    const auto holds = [&](const std::string& hash, const std::string& tenant_hash) {
+        return read_rows<TimePoint>(*store, sql::find_hold, hash, tenant_hash).size();
+    };
+    open_key("of account");
+    const auto wide = open_key("of tenant");
+    run(sql::hold_key, wide, now(), "ann", "a reason");
+
+    EXPECT_EQ(holds("of account", "of tenant"), 0U);
+    EXPECT_EQ(holds("nobody's", "of tenant"), 1U);
+    run(sql::release_key, wide);
+    EXPECT_EQ(holds("nobody's", "of tenant"), 0U);
 }
 
 TEST_P(TopTest, jobs_that_wait_for_another_try_are_counted_by_their_failures) {

@@ -37,6 +37,10 @@ def a_held_key(settings):
         answer = world.phone().book('k')
         check_equal((answer.status, answer.type, answer.headers['retry-after']), (503, 'on-hold', '30'), 'a repeat')
         check_equal(answer.json['retry'], True, 'whether the client may repeat it')
+        check_equal(world.phone().get('/idempotency-keys/k').json, {'state': 'on-hold'}, 'its progress')
+        check_equal(world.phone().get('/bookings/k').json['state'], 'on_hold', 'the booking')
+        (ride,) = [ride for ride in world.phone().get('/rides').json['rides'] if ride['state'] != 'booked']
+        check_equal((ride['state'], world.phone().get(f"/rides/{ride['id']}").json['state']), ('on_hold', 'on_hold'), 'its ride')
         wait_until('the gauge', lambda: one.value('pawl_keys_held') == 1)
         check_equal(one.value('pawl_keys_oldest_open_seconds'), 0, 'a held key is not an old one')
         world.rides_command('completer', '--once', '--database', world.url)
@@ -50,6 +54,8 @@ def a_held_key(settings):
             check(why in keys(world, command, '--key', 'k', '--reason', 'x', check_status=1), command)
         keys(world, 'release', '--key', 'k', '--by', 'bob')
         wait_until('the ride', lambda: world.phone().book('k').status == 201)
+        check_equal(world.phone().get('/idempotency-keys/k').json, {'state': 'finished'}, 'its progress after the release')
+        check_equal(world.phone().get(f"/rides/{ride['id']}").json['state'], 'booked', 'its ride')
         check('is finished: there is nothing to hold' in keys(world, 'hold', '--key', 'k', '--reason', 'x', check_status=1), 'finished')
         check_equal([(by, action, detail) for by, action, detail in world.rows(
             'SELECT actor, action, detail FROM pawl_audit_log ORDER BY id')], [('ann', 'hold', WHY[1]), ('bob', 'release', '')], 'the audit')

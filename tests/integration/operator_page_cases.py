@@ -8,6 +8,7 @@ import urllib.parse
 
 import node
 from browser import Browser
+from hold_cases import without_provider
 from kill_cases import QUICK
 from never_cases import ONCE
 from night_cases import without
@@ -17,7 +18,8 @@ from world import World, check, check_equal, wait_until
 
 TOKENS = {'ann': ('admin', 'token-of-ann-0123456789'), 'oli': ('operator', 'token-of-oli-0123456789'),
           'vic': ('viewer', 'token-of-vic-0123456789')}
-VIEWS = ['/', '/keys', '/keys/1', '/attention', '/queues', '/jobs', '/dead', '/providers', '/flow', '/schedules', '/servers', '/audit']
+VIEWS = ['/', '/keys', '/keys/1', '/attention', '/stuck', '/queues', '/jobs', '/dead', '/providers', '/flow', '/schedules', '/servers',
+         '/audit']
 DOUBT = [*ONCE, '--rider', 'test_doubt 500@example.com', '--settle-after-s', '30']
 FORM = {'Content-Type': 'application/x-www-form-urlencoded'}
 
@@ -303,6 +305,14 @@ def dead_letters(settings):
         tab = paged.signed_in('ann')
         tab.go('/dead')
         check_equal(tab.count('[aria-label="Dead letters by error"] tbody tr'), 1, 'groups')
+        tab.click('[aria-label="Dead letters"] tbody a')
+        wait_until('the dead letter', lambda: 'redacted' in tab.text())
+        tab.click('text=Reveal what is redacted')
+        tab.shows('Revealed')
+        check('redacted' not in tab.text(), tab.text())
+        tab.click('text=Back')
+        wait_until('the dead letter again', lambda: 'redacted' in tab.text())
+        tab.go('/dead')
         tab.click('[aria-label="Dead letters by error"] tbody a')
         wait_until('the group', lambda: 'kind=send_receipt' in tab.url)
         for verb, button, left in (('merge', 'put back', 3), ('purge', 'removed', 0)):
@@ -315,7 +325,79 @@ def dead_letters(settings):
             tab.click('button.danger')
             wait_until('the message', lambda button=button: f'3 {button}' in tab.text())
             wait_until('the dead letters', lambda left=left: paged.world.count('pawl_dead_jobs') == left)
-        check_equal(set(paged.audit()), {('ann', 'merge'), ('ann', 'purge')}, 'the audit')
+        check_equal(set(paged.audit()), {('ann', 'reveal'), ('ann', 'merge'), ('ann', 'purge')}, 'the audit')
+
+
+def make_stuck(paged, stuck, stranded):
+    """Each is a key: of one the completer has failed often, the other stands at a point of a later release."""
+    later = time.strftime('%Y-%m-%dT%H:%M:%S.000Z', time.gmtime(time.time() + 3600))
+    set_next = "UPDATE pawl_idempotency_keys SET completer_next_at = ?, {} WHERE idempotency_key = ? AND status = 'open'"
+    paged.world.change(set_next.format('completer_runs = 5'), later, stuck)
+    paged.world.change(set_next.format("completer_runs = 0, recovery_point = 'fare_agreed'"), later, stranded)
+
+
+def stuck_and_stranded(settings):
+    with Paged(settings, base=QUICK) as paged:
+        paged.start()
+        check_equal(paged.api('/stuck').json, [], 'on a good day')
+        without_provider(paged.world, 'stuck', 'stranded', 'waits')
+        make_stuck(paged, 'stuck', 'stranded')
+        ids = dict(paged.world.rows('SELECT idempotency_key, id FROM pawl_idempotency_keys'))
+        rows = [row for row in paged.api('/stuck').json if row['id'] != ids['waits']]   # The completer may have tried that one often.
+        check_equal([(row['id'], row['why'], row['recovery_point']) for row in rows],
+                    [(ids['stuck'], 'stuck', 'ride_created'), (ids['stranded'], 'stranded', 'fare_agreed')], 'the list')
+        check_equal((rows[0]['completer_runs'] >= 5, rows[0]['operation']), (True, 'book_ride'), 'its runs')
+        check(rows[0]['error'] and rows[0]['completer_next_at'], f'its error and its next run: {rows[0]}')
+        counts = paged.api('/').json['now']
+        check_equal((counts['stuck'] >= 1, counts['stranded']), (True, 1), 'the overview')
+        check_equal([row['id'] for row in paged.api('/stuck?limit=1').json], [ids['stuck']], 'the oldest one')
+        for name in ('stuck', 'stranded'):
+            check_equal(paged.api(f'/keys/{ids[name]}/hold', 'oli', {'reason': 'test'}).status, 200, 'a hold')
+        check_equal([row['why'] for row in paged.api('/stuck').json if row['id'] in (ids['stuck'], ids['stranded'])], ['stranded'],
+                    'a key that is held is not stuck')
+
+
+def provider_errors(settings):
+    """Errors of one cause are one group, under their provider, whether the call may be repeated or not."""
+    for base in (QUICK, ONCE):
+        with Paged(settings, base=base) as paged:
+            paged.start()
+            without_provider(paged.world, 'a', 'b', 'c')
+            groups = paged.api('/providers').json['errors']
+            check_equal(sum(group['count'] for group in groups), 3, f'requests with an error: {groups}')
+            check(all(group['provider'].startswith('stripe ') for group in groups), f'{groups}')
+            check_equal(len({group['error_kind'] for group in groups}), len(groups), f'groups: {groups}')
+            keys = [row[0] for row in paged.world.rows("SELECT id FROM pawl_idempotency_keys WHERE status = 'open'")]
+            check(all(group['key_id'] in keys for group in groups), f'{groups} of {keys}')
+            paged.world.start_provider()
+            wait_until('the rides', lambda world=paged.world: all(world.phone().book(key).status == 201 for key in 'abc'))
+            check_equal(paged.api('/providers').json['errors'], [], 'after the outage')
+
+
+def revealed_jobs(settings):
+    """The arguments of a job and of a dead letter are shown to those who ask for it, and that is written down."""
+    with Paged(settings, base=[*without(QUICK, '--retry-after-ms'), '--retry-after-ms', '60000']) as paged:
+        paged.start()
+        check_equal(paged.world.phone('test_later').book('k').status, 201, 'a ride')
+        key = paged.world.rows("SELECT id FROM pawl_idempotency_keys WHERE idempotency_key = 'k'")[0][0]
+
+        def reveal(path, what):
+            check('redacted' in paged.api(path).json['args'], paged.api(path).body)
+            check_equal(paged.api(f'{path}/reveal', 'vic', {}).status, 403, 'a reveal for a viewer')
+            args = paged.api(f'{path}/reveal', 'oli', {}).json['args']
+            check(isinstance(args, dict), f'the arguments: {args}')
+            row = paged.world.rows('SELECT actor, action, key_id, detail FROM pawl_audit_log ORDER BY id DESC LIMIT 1')[0]
+            check_equal(tuple(row), ('oli', 'reveal', key, f"{what} {path.rsplit('/', 1)[1]}"), 'the audit')
+        failed = f'/jobs?kind=send_receipt&state=retrying&key_id={key}'
+        wait_until('the job to fail', lambda: paged.api(failed).json)
+        (job,) = paged.api(failed).json
+        reveal(f"/jobs/{job['id']}", 'job')
+        before = paged.audit()
+        check_equal(paged.api('/jobs/987654/reveal', 'oli', {}).status, 409, 'an unknown job')
+        check_equal(paged.audit(), before, 'its audit')
+        check_equal(paged.api(f"/jobs/{job['id']}/cancel", 'oli', {'reason': 'test'}).status, 200, 'its end')
+        (letter,) = paged.api('/dead?kind=send_receipt').json['letters']
+        reveal(f"/dead/{letter['id']}", 'dead letter')
 
 
 def write_samples(paged, minutes):
@@ -355,11 +437,17 @@ def pictures(settings):
         tab.picture(os.path.join(folder, 'overview.png'))
         tab.go(f'/attention/{key}')
         tab.picture(os.path.join(folder, 'attention.png'))
+        without_provider(paged.world, 'stuck', 'stranded', *(f'k-{n}' for n in range(10)))
+        make_stuck(paged, 'stuck', 'stranded')
+        for page in ('stuck', 'providers'):
+            tab.go(f'/{page}')
+            tab.picture(os.path.join(folder, f'{page}.png'))
 
 
 def cases(settings):
     found = {'roles': roles, "forms of other sites": other_sites, 'wrong options': wrong_options, 'behind a proxy': proxied,
-             'plots after a restart': history}
+             'plots after a restart': history, 'stuck and stranded': stuck_and_stranded, 'errors of providers': provider_errors,
+             'reveal of jobs': revealed_jobs}
     browsing = {'a doubt is settled': lambda s: settled(s, True), 'a doubt is settled, without JavaScript': lambda s: settled(s, False),
                 'what is redacted': revealed, 'live': live, 'axe, dark and narrow': accessible, 'by keyboard': by_keyboard,
                 'dead letters are purged': dead_letters}

@@ -1,7 +1,8 @@
-"""Links of Rocket Rides' pages in a real browser: they never lead away from a booking that may still charge the card."""
+"""Rocket Rides' pages in a real browser: none leads away from a booking that may still charge the card."""
 from browser_cases import AT_WORK, BOOK, DONE, ROUTE, Riding, with_a_browser
 from world import check, check_equal, wait_until
 
+HELD = 'Your booking is on hold'
 DATABASES = ('sqlite',)   # The pages do not depend on the database.
 
 
@@ -40,5 +41,31 @@ def form_of_an_older_sign_in(settings):
         check_equal(stale.go('/rides'), 401, 'signed out')
 
 
+def on_hold(settings):
+    """An operator holds the booking: the rider is asked to wait, on each page, and gets the ride after the release."""
+    with Riding(settings) as riding:
+        riding.form()
+        riding.tab.click(BOOK)
+        riding.tab.shows(DONE)
+        riding.world.kill_provider()
+        riding.form()
+        riding.tab.click(BOOK)
+        booking = riding.tab.shows(AT_WORK)
+        key = booking.rsplit('/', 1)[1]
+        options = ['--key', key, '--database', riding.world.url]
+        riding.world.rides_command('keys', 'hold', '--reason', 'which card?', *options)
+        riding.tab.shows(HELD)
+        riding.tab.go('/rides')
+        check_equal(riding.tab.text('.rides li:first-child .state'), 'on hold', 'the list')
+        riding.tab.click('.rides li:first-child a')
+        riding.tab.shows(HELD)
+        riding.world.start_provider()
+        riding.world.rides_command('keys', 'release', *options)
+        wait_until('the ride', lambda: riding.world.unsettled() == 0)
+        riding.tab.go(booking)
+        riding.tab.shows(DONE)
+
+
 def cases(settings):
-    return with_a_browser(settings, {'crafted links': crafted_links, 'a form of an older sign-in': form_of_an_older_sign_in})
+    return with_a_browser(settings, {'crafted links': crafted_links, 'a form of an older sign-in': form_of_an_older_sign_in,
+                                     'an operator holds the booking': on_hold})

@@ -98,7 +98,8 @@ INSERT INTO pawl_servers (host, version, since, seen_at, beats)
 SELECT 'host-' || i, '1.0', '2027-01-01Z', '2027-01-01Z', 1 FROM generate_series(1, 10) AS i;
 
 UPDATE pawl_idempotency_keys SET server_id = 7 WHERE id IN (500000, 505000, 510000);
-UPDATE pawl_idempotency_keys SET held_at = '2026-12-31Z', held_by = 'ann' WHERE id = 515000;
+UPDATE pawl_idempotency_keys SET held_at = '2026-12-31Z', held_by = 'ann', error = 'refused'
+WHERE id = 515000;
 UPDATE pawl_jobs SET server_id = id % 10 WHERE state = 'running';
 UPDATE pawl_jobs SET failures = 1 WHERE state = 'ready' AND id % 10000 = 0;
 

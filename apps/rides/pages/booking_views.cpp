@@ -164,6 +164,20 @@ and another payment. This page shows the outcome.</p>)"},
     );
 }
 
+Page on_hold(const Booking& booking) {
+    return card_page(
+        booking,
+        {.tone = "busy",
+         .title = "Your booking is on hold",
+         .content =
+             {R"(<p role="status">One of us looks into it, and it goes on after that. It is paid for once.</p>
+<p><strong>Please don't book this ride again</strong>: it would be another ride,
+and another payment. This page shows the outcome.</p>)"},
+         .actions = {R"(<a class="button quiet" href="/rides">Your rides</a>)"},
+         .refresh_s = 30}
+    );
+}
+
 Page ended(const Booking& booking) {
     if (booking.status == 402)
         return card_page(
@@ -245,6 +259,7 @@ Page form_page(const BookingForm& form) {
 
 Page booking_page(const Booking& booking) {
     if (booking.state == "needs_attention") return in_doubt(booking);
+    if (booking.state == "on_hold") return on_hold(booking);
     if (booking.state == "finished") return ended(booking);
     if (booking.state == "expired") return expired(booking);
     return in_progress_page(booking);

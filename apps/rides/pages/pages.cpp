@@ -127,8 +127,9 @@ std::optional<std::string> after_booking(const Shown& what) {
     const auto problem = pawl::from_json<Problem>(what.body);
     if (!problem) return std::nullopt;
     const auto kind = kind_of(*problem);
-    const bool known = kind.empty() || kind == "in-progress" || kind == "needs-attention" ||
-                       kind == "provider-unavailable" || kind == "key-expired";
+    const bool known = kind.empty() || kind == "in-progress" || kind == "on-hold" ||
+                       kind == "needs-attention" || kind == "provider-unavailable" ||
+                       kind == "key-expired";
     return known ? std::optional{booking} : std::nullopt;
 }
 

@@ -15,12 +15,18 @@ struct StateWords {
     std::string_view text;
     std::string_view word;
 };
-constexpr std::array<StateWords, 6> words{{
+constexpr std::array<StateWords, 7> words{{
     {"booking",
      "busy",
      "Your ride is being booked",
      "We are paying for it with your card. It is paid for once.",
      "being booked"},
+    {"on_hold",
+     "busy",
+     "Your booking is on hold",
+     "One of us looks into it, and it goes on after that. Please don't book this ride again: it "
+     "would be another payment.",
+     "on hold"},
     {"booked",
      "good",
      "Your rocket is on its way",
@@ -101,18 +107,20 @@ Page ride_page(const Ride& ride) {
     const auto from = origin_of(ride);
     const auto to = target_of(ride);
     const bool busy = word.tone == "busy";
+    const bool held = ride.state == "on_hold";
     Markup charge;
     if (ride.stripe_charge_id)
         charge = fill(
             "\n<div><dt>Payment</dt><dd><code>{id}</code></dd></div>",
             {{"id", *ride.stripe_charge_id}}
         );
-    Page page{.title = std::string{word.title}, .refresh_s = busy ? 2 : 0};
+    Page page{.title = std::string{word.title}, .refresh_s = held ? 30 : busy ? 2 : 0};
     page.content = fill(
         ride_form,
         {{"tone", word.tone},
          {"title", word.title},
-         {"wheel", busy ? Markup{R"(<span class="wheel" aria-hidden="true"></span>)"} : Markup{}},
+         {"wheel",
+          busy && !held ? Markup{R"(<span class="wheel" aria-hidden="true"></span>)"} : Markup{}},
          {"text", word.text},
          {"sketch", route_sketch(from, to, ride.state == "booked")},
          {"from", place_text(from)},

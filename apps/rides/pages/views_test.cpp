@@ -77,6 +77,7 @@ TEST(BookingPage, shows_the_outcome_and_offers_no_new_booking_while_that_may_pay
     };
     const std::vector<Case> cases{
         {of("open"), "Your ride is being booked", 2, false},
+        {of("on_hold"), "Your booking is on hold", 30, false},
         {of("needs_attention"), "A person is looking into your payment", 30, false},
         {of("finished", 402), "Your card was declined", 0, true},
         {of("finished", 422), "The ride was not booked", 0, true},
@@ -205,6 +206,15 @@ TEST(RidePage, refreshes_only_while_the_ride_is_being_booked) {
         EXPECT_TRUE(has(page, "href=\"/book\"")) << state;
         EXPECT_EQ(has(page, "class=\"rocket\""), std::string{state} == "booked") << state;
     }
+}
+
+TEST(RidePage, of_a_ride_on_hold_asks_to_wait) {
+    const auto page = ride_page(ride_of("on_hold"));
+
+    EXPECT_EQ(page.title, "Your booking is on hold");
+    EXPECT_EQ(page.refresh_s, 30);
+    EXPECT_FALSE(has(page, "class=\"wheel\"")) << "nobody works on it";
+    EXPECT_FALSE(has(page, "href=\"/book\"")) << "the card may still be charged";
 }
 
 TEST(RidePage, says_what_is_refunded) {

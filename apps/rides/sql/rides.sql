@@ -44,8 +44,11 @@ WHERE u.stripe_customer_id = $1
   AND k.idempotency_key = $2;
 
 -- name: find_ride   ($1 ride, $2 user)
-SELECT id, created_at, origin_lat, origin_lon, target_lat, target_lon, state, amount, currency, stripe_charge_id,
-       stripe_refund_id,
+SELECT id, created_at, origin_lat, origin_lon, target_lat, target_lon,
+       CASE WHEN state = 'booking' AND EXISTS (
+           SELECT 1 FROM pawl_idempotency_keys AS k WHERE k.id = rides.idempotency_key_id AND k.held_at IS NOT NULL
+       ) THEN 'on_hold' ELSE state END,
+       amount, currency, stripe_charge_id, stripe_refund_id,
        CASE WHEN state = 'refunded' THEN amount ELSE (
            SELECT CAST(COALESCE(SUM(f.amount), 0) AS bigint) FROM ride_refunds AS f WHERE f.ride_id = rides.id AND f.state = 'made'
        ) END
@@ -59,8 +62,11 @@ FROM rides
 WHERE stripe_charge_id = $1;
 
 -- name: find_ride_of_key   ($1 key id, $2 user)
-SELECT id, created_at, origin_lat, origin_lon, target_lat, target_lon, state, amount, currency, stripe_charge_id,
-       stripe_refund_id,
+SELECT id, created_at, origin_lat, origin_lon, target_lat, target_lon,
+       CASE WHEN state = 'booking' AND EXISTS (
+           SELECT 1 FROM pawl_idempotency_keys AS k WHERE k.id = rides.idempotency_key_id AND k.held_at IS NOT NULL
+       ) THEN 'on_hold' ELSE state END,
+       amount, currency, stripe_charge_id, stripe_refund_id,
        CASE WHEN state = 'refunded' THEN amount ELSE (
            SELECT CAST(COALESCE(SUM(f.amount), 0) AS bigint) FROM ride_refunds AS f WHERE f.ride_id = rides.id AND f.state = 'made'
        ) END
@@ -213,8 +219,11 @@ LIMIT $3;
 SELECT DISTINCT day FROM reconcile_differences WHERE state = 'open' AND day >= $1;
 
 -- name: list_rides   ($1 user, $2 below this id or NULL, $3 limit)
-SELECT id, created_at, origin_lat, origin_lon, target_lat, target_lon, state, amount, currency, stripe_charge_id,
-       stripe_refund_id,
+SELECT id, created_at, origin_lat, origin_lon, target_lat, target_lon,
+       CASE WHEN state = 'booking' AND EXISTS (
+           SELECT 1 FROM pawl_idempotency_keys AS k WHERE k.id = rides.idempotency_key_id AND k.held_at IS NOT NULL
+       ) THEN 'on_hold' ELSE state END,
+       amount, currency, stripe_charge_id, stripe_refund_id,
        CASE WHEN state = 'refunded' THEN amount ELSE (
            SELECT CAST(COALESCE(SUM(f.amount), 0) AS bigint) FROM ride_refunds AS f WHERE f.ride_id = rides.id AND f.state = 'made'
        ) END

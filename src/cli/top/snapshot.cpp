@@ -17,17 +17,7 @@ using detail::run_statement;
 constexpr int oldest_max = 10;
 constexpr int new_keys_max = 100'000;
 
-void read_counts(store::Session& session, Snapshot& to) {
-    run_statement(session, sql::summarise_open_keys, [&](const Row& row) {
-        to.open = row.integer(0);
-        to.oldest_open =
-            detail::column_as<std::optional<TimePoint>>(row, 1, sql::summarise_open_keys.name);
-        to.stuck = row.integer(2);
-        to.held = row.integer(3);
-    });
-    run_statement(session, sql::count_attention, [&](const Row& row) {
-        to.attention.push_back(detail::row_as<Snapshot::Reason>(row, sql::count_attention.name));
-    });
+void read_retries(store::Session& session, Snapshot& to) {
     run_statement(session, sql::count_retries, [&](const Row& row) {
         to.retries.push_back(detail::row_as<Snapshot::Retries>(row, sql::count_retries.name));
     });
@@ -42,11 +32,12 @@ void read_oldest(store::Session& session, Snapshot& to) {
     run_statement(session, sql::list_oldest_unsettled, read, oldest_max);
 }
 
-void read_stranded(store::Session& session, const engine::Engine& engine, Snapshot& to) {
-    to.stranded = 0;
+std::int64_t count_stranded(store::Session& session, const engine::Engine& engine) {
+    std::int64_t stranded = 0;
     run_statement(session, sql::count_open_by_point, [&](const Row& row) {
-        if (!engine.knows_point(row.text(0), row.text(1))) *to.stranded += row.integer(2);
+        if (!engine.knows_point(row.text(0), row.text(1))) stranded += row.integer(2);
     });
+    return stranded;
 }
 
 void read_new_keys(store::Session& session, TimePoint before, Snapshot& to) {
@@ -58,14 +49,30 @@ void read_new_keys(store::Session& session, TimePoint before, Snapshot& to) {
 
 }  // namespace
 
+KeyCounts count_keys(store::Session& session, const engine::Engine* engine) {
+    KeyCounts counts;
+    run_statement(session, sql::summarise_open_keys, [&](const Row& row) {
+        counts.open = row.integer(0);
+        counts.oldest_open =
+            detail::column_as<std::optional<TimePoint>>(row, 1, sql::summarise_open_keys.name);
+        counts.stuck = row.integer(2);
+        counts.held = row.integer(3);
+    });
+    run_statement(session, sql::count_attention, [&](const Row& row) {
+        counts.attention.push_back(detail::row_as<KeyCounts::Reason>(row, sql::count_attention.name)
+        );
+    });
+    if (engine != nullptr) counts.stranded = count_stranded(session, *engine);
+    return counts;
+}
+
 Snapshot read_snapshot(Service& service, bool knows_operations, std::optional<TimePoint> before) {
     auto& engine = service.engine();
     auto snapshot = store::read_now(engine.store(), [&](store::Session& session) {
-        Snapshot to;
+        Snapshot to{count_keys(session, knows_operations ? &engine : nullptr)};
         to.at = session.now();
-        read_counts(session, to);
+        read_retries(session, to);
         read_oldest(session, to);
-        if (knows_operations) read_stranded(session, engine, to);
         if (before) read_new_keys(session, *before, to);
         return to;
     });

@@ -1,9 +1,16 @@
--- What operators do to open keys, and what `top` reads of them.
+-- What operators do to open keys, and what `top`, the page for operators and clients read of that.
+-- A list parameter is JSON text, as in inquiries.sql.
 
 -- name: count_new_keys   ($1 created after, $2 and until then, $3 most)
 -- Without the end of the range PostgreSQL's generic plan expects a third of all keys, and reads all of them.
 SELECT count(*)
 FROM (SELECT 1 AS one FROM pawl_idempotency_keys WHERE created_at > $1 AND created_at <= $2 LIMIT $3) AS newer;
+
+-- name: find_hold   ($1 hash, $2 hash of the same key for the whole tenant)
+SELECT k.held_at
+FROM (SELECT id FROM pawl_key_registry WHERE hash IN ($1, $2) ORDER BY hash = $1 DESC LIMIT 1) AS r
+JOIN pawl_idempotency_keys AS k ON k.id = r.id
+WHERE k.held_at IS NOT NULL;
 
 -- name: hold_key   ($1 id, $2 now, $3 by, $4 why)
 -- From now on no attempt begins; one that runs may end. A hold ends by release_key, or when its key is open no more.
@@ -36,6 +43,83 @@ JOIN pawl_idempotency_keys AS k ON k.id = u.id
 WHERE k.status <> 'finished'
 ORDER BY k.created_at, k.id
 LIMIT $1;
+
+-- name: list_provider_errors [sqlite]   ($1 limit)
+-- The last errors of the unsettled keys, the most frequent first. A call that was certainly not made has left its target in the
+-- time line only: in the events of this attempt or, while this one is at its call, of the one before.
+SELECT coalesce(call_target, (
+           SELECT one.value ->> '$.to'
+           FROM pawl_key_events AS e, json_each(e.events, '$.events') AS one
+           WHERE e.key_id = k.id
+             AND e.attempt >= k.attempt - 1
+             AND one.value ->> '$.point' = k.recovery_point
+             AND one.value ->> '$.to' IS NOT NULL
+           ORDER BY e.attempt DESC, e.part DESC, one.key DESC
+           LIMIT 1)) AS target,
+       operation, recovery_point, error, count(*), max(last_run_at), max(id)
+FROM pawl_idempotency_keys AS k
+WHERE status <> 'finished'
+  AND error IS NOT NULL
+  AND id IN (
+    SELECT id FROM pawl_idempotency_keys INDEXED BY pawl_idempotency_keys_open WHERE status = 'open'
+    UNION ALL
+    SELECT key_id FROM pawl_attention)
+GROUP BY target, operation, recovery_point, error
+ORDER BY count(*) DESC, max(id) DESC
+LIMIT $1;
+
+-- name: list_provider_errors [postgres]
+-- PostgreSQL has no INDEXED BY; its planner uses the partial index by itself.
+SELECT coalesce(call_target, (
+           SELECT one.event ->> 'to'
+           FROM pawl_key_events AS e, json_array_elements(e.events::json -> 'events') WITH ORDINALITY AS one (event, number)
+           WHERE e.key_id = k.id
+             AND e.attempt >= k.attempt - 1
+             AND one.event ->> 'point' = k.recovery_point
+             AND one.event ->> 'to' IS NOT NULL
+           ORDER BY e.attempt DESC, e.part DESC, one.number DESC
+           LIMIT 1)) AS target,
+       operation, recovery_point, error, count(*), max(last_run_at), max(id)
+FROM pawl_idempotency_keys AS k
+WHERE status <> 'finished'
+  AND error IS NOT NULL
+  AND id IN (
+    SELECT id FROM pawl_idempotency_keys WHERE status = 'open'
+    UNION ALL
+    SELECT key_id FROM pawl_attention)
+GROUP BY target, operation, recovery_point, error
+ORDER BY count(*) DESC, max(id) DESC
+LIMIT $1;
+
+-- name: list_stuck_keys [sqlite]   ($1 operations and points that this program does not know, $2 limit)
+-- The keys that summarise_open_keys counts as stuck, and those at one of these points.
+SELECT id, created_at, operation, recovery_point, status, completer_runs, completer_next_at, error
+FROM pawl_idempotency_keys
+WHERE status <> 'finished'
+  AND id IN (
+    SELECT id FROM pawl_idempotency_keys INDEXED BY pawl_idempotency_keys_open WHERE status = 'open'
+    UNION ALL
+    SELECT key_id FROM pawl_attention)
+  AND (status = 'open' AND completer_runs >= 3 AND held_at IS NULL
+       OR (operation, recovery_point) IN (SELECT value ->> '$.operation', value ->> '$.point' FROM json_each($1, '$.points')))
+ORDER BY created_at, id
+LIMIT $2;
+
+-- name: list_stuck_keys [postgres]
+-- The materialized CTE as in list_oldest_unsettled.
+WITH unsettled AS MATERIALIZED (
+    SELECT id FROM pawl_idempotency_keys WHERE status = 'open'
+    UNION ALL
+    SELECT key_id FROM pawl_attention)
+SELECT k.id, k.created_at, k.operation, k.recovery_point, k.status, k.completer_runs, k.completer_next_at, k.error
+FROM unsettled AS u
+JOIN pawl_idempotency_keys AS k ON k.id = u.id
+WHERE k.status <> 'finished'
+  AND (k.status = 'open' AND k.completer_runs >= 3 AND k.held_at IS NULL
+       OR (k.operation, k.recovery_point) IN (
+           SELECT p.operation, p.point FROM json_to_recordset($1::json -> 'points') AS p (operation TEXT, point TEXT)))
+ORDER BY k.created_at, k.id
+LIMIT $2;
 
 -- name: page_keys_to_act_on [sqlite]   ($1 operation or NULL, $2 recovery point or NULL, $3 part of the error or NULL, $4 created since
 --   or NULL, $5 retry, hold or release, $6 now, $7 above this id, $8 limit)
