@@ -30,9 +30,8 @@ Response KeyProgressQuery::answer(Snapshot& read, const Asked<Request>& at) {
     // A key of the whole tenant has no account in its hash.
     const auto own = engine::key_hash(engine::key_identity(Scope::account, at.principal, *text));
     const auto shared = engine::key_hash(engine::key_identity(Scope::tenant, at.principal, *text));
-    auto state = query_maybe<std::string>(read, sql::find_key_progress, own, shared);
+    const auto state = query_maybe<std::string>(read, sql::find_key_progress, own, shared);
     if (!state) return not_found();
-    if (query_maybe<TimePoint>(read, sql::find_hold, own, shared)) state = "on-hold";
     return respond(200, State{*state});
 }
 

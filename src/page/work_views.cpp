@@ -246,7 +246,6 @@ Html show_dead(const Asked& asked, const value& data) {
          {"queue"},
          {"kind"},
          {"failures"},
-         key_column(),
          {"error"}},
         "No dead letter matches."
     );

@@ -364,6 +364,8 @@ TEST_P(ClaimTest, the_state_of_a_key_is_found_for_the_account_before_the_tenant)
     EXPECT_EQ(told("of account", "of tenant"), std::vector<std::string>{"ride_created"});
     EXPECT_EQ(told("nobody's", "of tenant"), std::vector<std::string>{"finished"});
     EXPECT_TRUE(told("nobody's", "nobody's").empty());
+    run(sql::hold_key, key, now(), "ann", "a reason");
+    EXPECT_EQ(told("of account", "of tenant"), std::vector<std::string>{"on-hold"});
     to_attention(key, 1);
     EXPECT_EQ(told("of account", "nobody's"), std::vector<std::string>{"needs-attention"});
 }

@@ -190,20 +190,6 @@ TEST_P(TopTest, the_time_line_names_the_provider_of_a_call_that_was_not_made) {
     EXPECT_EQ(target(), "b");
 }
 
-TEST_P(TopTest, a_hold_is_found_for_the_account_before_the_tenant) {
-    const auto holds = [&](const std::string& hash, const std::string& tenant_hash) {
-        return read_rows<TimePoint>(*store, sql::find_hold, hash, tenant_hash).size();
-    };
-    open_key("of account");
-    const auto wide = open_key("of tenant");
-    run(sql::hold_key, wide, now(), "ann", "a reason");
-
-    EXPECT_EQ(holds("of account", "of tenant"), 0U);
-    EXPECT_EQ(holds("nobody's", "of tenant"), 1U);
-    run(sql::release_key, wide);
-    EXPECT_EQ(holds("nobody's", "of tenant"), 0U);
-}
-
 TEST_P(TopTest, jobs_that_wait_for_another_try_are_counted_by_their_failures) {
     failed_job("new", 0, now());
     failed_job("a", 1, now() + 10s);

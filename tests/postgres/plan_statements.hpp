@@ -64,7 +64,6 @@ inline std::vector<Case> cases_of_keys() {
         {&sql::find_expired_ids, {R"([")" + hash_of("77") + R"("])"}},
         {&sql::find_held,
          {R"([")" + hash + R"(",")" + hash_of(id::open) + R"("])", at::long_ago, at::end_of_lease}},
-        {&sql::find_hold, {hash_of(id::next), hash_of(id::held)}},
         {&sql::hold_key, {id::open, at::now, "ann", "why"}},
         {&sql::page_keys_to_act_on,
          {none, none, none, none, "hold", at::now, "0", "10"},

@@ -244,6 +244,7 @@ WHERE r.id = $1;
 SELECT CASE
          WHEN r.state = 'expired' THEN 'expired'
          WHEN k.status = 'attention' THEN 'needs-attention'
+         WHEN k.held_at IS NOT NULL THEN 'on-hold'
          ELSE k.recovery_point
        END
 FROM (SELECT id, state FROM pawl_key_registry WHERE hash IN ($1, $2) ORDER BY hash = $1 DESC LIMIT 1) AS r

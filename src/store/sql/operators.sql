@@ -1,16 +1,10 @@
--- What operators do to open keys, and what `top`, the page for operators and clients read of that.
+-- What operators do to open keys, and what `top` and the page for operators read of that.
 -- A list parameter is JSON text, as in inquiries.sql.
 
 -- name: count_new_keys   ($1 created after, $2 and until then, $3 most)
 -- Without the end of the range PostgreSQL's generic plan expects a third of all keys, and reads all of them.
 SELECT count(*)
 FROM (SELECT 1 AS one FROM pawl_idempotency_keys WHERE created_at > $1 AND created_at <= $2 LIMIT $3) AS newer;
-
--- name: find_hold   ($1 hash, $2 hash of the same key for the whole tenant)
-SELECT k.held_at
-FROM (SELECT id FROM pawl_key_registry WHERE hash IN ($1, $2) ORDER BY hash = $1 DESC LIMIT 1) AS r
-JOIN pawl_idempotency_keys AS k ON k.id = r.id
-WHERE k.held_at IS NOT NULL;
 
 -- name: hold_key   ($1 id, $2 now, $3 by, $4 why)
 -- From now on no attempt begins; one that runs may end. A hold ends by release_key, or when its key is open no more.
