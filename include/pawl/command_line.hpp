@@ -54,7 +54,8 @@ struct CommandLine {
 
 // Whether `word` is a command for command_line().
 bool is_command(std::string_view word, bool knows_operations = true);
-// false for `graph` and `points`, which show the operations alone: open() may use "sqlite::memory:".
+// false for `graph` and `points`, which show the operations alone: open() may use
+// "sqlite::memory:".
 bool needs_database(std::string_view command);
 // Who runs this program, also behind sudo: "root", "ann".
 std::string operator_name();

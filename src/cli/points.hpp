@@ -16,8 +16,8 @@ namespace pawl::cli {
 boost::json::value points_of(Service& service);
 
 // Why rows that a server of `released` has written could not be read by one of `now`: an operation,
-// a point, a job or a field is gone, has another type, or must be there and was not. A point may have a
-// new name (RenamedPoints), and be Removed. Empty: all can be read. Throws
+// a point, a job or a field is gone, has another type, or must be there and was not. A point may
+// have a new name (RenamedPoints), and be Removed. Empty: all can be read. Throws
 // boost::system::system_error: one of them is not what points_of() makes.
 std::vector<std::string> broken_points(
     const boost::json::value& released, const boost::json::value& now

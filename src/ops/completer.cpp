@@ -202,10 +202,10 @@ void Completer::put_off_stranded(std::int64_t key_id, const engine::Rejection& r
     if (!row || row->expired) return;
     const auto now = engine_.clock().steady();
     const auto at = row->operation + '/' + row->recovery_point;
-    if (!warned_.pass({"stranded_keys", at}, 1, now)) return;
+    if (!warned_.pass({"key_stranded", at}, 1, now)) return;
     warned_.take_ended(now);
     log::warning(
-        "stranded_keys",
+        "key_stranded",
         {{"code", "PAWL0007"},
          {"operation", row->operation},
          {"point", row->recovery_point},

@@ -74,7 +74,7 @@ private:
     engine::Engine& engine_;
     CompleterOptions options_;
     Wake wake_;
-    // key_stuck of each key, stranded_keys of each point.
+    // key_stuck of each key, key_stranded of each point.
     base::RepeatLimit warned_{{.window = std::chrono::hours{24}}};
 };
 

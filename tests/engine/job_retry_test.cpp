@@ -56,6 +56,28 @@ TEST_F(JobRetryTest, a_failed_job_waits_by_the_clock_of_the_database) {
     EXPECT_EQ(worker.run_once(1).done, 1);
 }
 
+// During a deploy a worker of the other release may know them: a server of the older one made dead
+// letters of jobs that the newer one had staged.
+TEST_F(JobRetryTest, a_job_of_unknown_kind_or_shape_is_retried_before_it_is_a_dead_letter) {
+    ops::Worker worker{*world.engine, queue, pauses, options};
+    worker.add(detail::erase_job(std::make_shared<LoadLater>()));
+    for (const auto* damage : {"kind = 'other'", R"(kind = 'crate', args = '{"other":1}')"}) {
+        world.execute(std::string{"UPDATE pawl_jobs SET failures = 0, "} + damage);
+        EXPECT_EQ(worker.run_once(1).retried, 1) << damage;
+        world.clock.advance(24h);
+    }
+
+    EXPECT_EQ(worker.run_once(1).dead_lettered, 1);
+}
+
+TEST_F(JobRetryTest, what_is_no_job_is_a_dead_letter_at_once) {
+    world.execute("UPDATE pawl_jobs SET args = 'no JSON'");
+    ops::Worker worker{*world.engine, queue, pauses, options};
+    worker.add(detail::erase_job(std::make_shared<LoadLater>()));
+
+    EXPECT_EQ(worker.run_once(1).dead_lettered, 1);
+}
+
 // Its due time would lie before the times that a poll looks at.
 TEST_F(JobRetryTest, a_wait_that_is_over_already_is_none) {
     ops::Worker worker{*world.engine, queue, pauses, options};

@@ -294,33 +294,6 @@ TEST_F(ServiceTest, a_kind_of_job_has_one_handler) {
     EXPECT_THROW(worker.add(detail::kind_of_job<Counted>(), form), std::logic_error);
 }
 
-// During a deploy a worker of the other release may know them: a server of the older one made dead
-// letters of jobs that the newer one had staged.
-TEST_F(ServiceTest, jobs_of_unknown_kind_or_shape_are_retried_before_they_are_dead_letters) {
-    worker.add(detail::erase_job(std::make_shared<CountInTx>()));
-    stage("a");
-    stage("b");
-    world.execute("UPDATE pawl_jobs SET kind = 'other' WHERE id = 1");
-    world.execute(R"(UPDATE pawl_jobs SET args = '{"other":1}' WHERE id = 2)");
-
-    for (int layer = 0; layer < 2; ++layer) {
-        EXPECT_EQ(worker.run_once(10).retried, 2);
-        world.clock.advance(24h);
-    }
-    EXPECT_EQ(worker.run_once(10).dead_lettered, 2);
-    EXPECT_EQ(world.count("pawl_dead_jobs"), 2);
-}
-
-TEST_F(ServiceTest, what_is_no_job_is_a_dead_letter_at_once) {
-    worker.add(detail::erase_job(std::make_shared<CountInTx>()));
-    stage("a");
-    stage("b");
-    world.execute("UPDATE pawl_jobs SET kind = '' WHERE id = 1");
-    world.execute("UPDATE pawl_jobs SET args = 'no JSON' WHERE id = 2");
-
-    EXPECT_EQ(worker.run_once(10).dead_lettered, 2);
-}
-
 TEST_F(ServiceTest, a_job_whose_worker_died_is_taken_again_after_its_lease) {
     worker.add(detail::erase_job(std::make_shared<CountInTx>()));
     stage("a");
