@@ -325,8 +325,8 @@ void add_commands(CLI::App& app, Run& run) {
     cli::add_shell(app, run);
 }
 
-// Of a command of `keys` or `attention`: neither a list nor an act on many, which checks by itself
-// that there is a key.
+// Whether a command of `keys` or `attention` is neither a list nor an act on many, which checks by
+// itself that there is a key.
 bool works_on_one_key(const CLI::App& command) {
     const auto name = command.get_name();
     return name != "list" && name != "search" && !cli::acts_on_many_keys(name);

@@ -33,7 +33,7 @@ struct KeyActOptions {
 std::vector<Line<ops::KeyToActOn>> read_keys_to_act_on(
     Service& service, ops::KeyVerb verb, const ops::KeyChoice& choice, std::int64_t above, int limit
 );
-// Of a command of `keys`: it takes one key or many.
+// Whether a command of `keys` takes one key or many.
 bool acts_on_many_keys(const std::string& command);
 // Adds the commands to `keys`.
 void add_key_acts(CLI::App& keys, Run& run);

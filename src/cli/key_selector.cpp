@@ -18,8 +18,8 @@ using Text = std::optional<std::string>;
         (which.account ? " of " + *which.account : std::string{}) +
         (which.account && which.tenant
              ? "."
-             : ". An expired key is found if its account has had a request in the last 72 h, "
-               "or with --account and --tenant")};
+             : ". An expired key is found with --account and --tenant, or if its account has a "
+               "live key")};
 }
 
 }  // namespace

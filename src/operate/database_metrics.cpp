@@ -5,6 +5,7 @@
 #include "src/operate/gauges.hpp"
 #include "src/ops/rounds.hpp"
 #include "src/ops/service_impl.hpp"
+#include "src/ops/stranded.hpp"
 #include "src/store/blocking.hpp"
 #include "store/statements.hpp"
 
@@ -46,11 +47,11 @@ struct Found {
     Counts open;
     std::int64_t stuck{};
     std::int64_t held{};
-    std::map<std::pair<std::string, std::string>, std::int64_t> stranded;  // By operation, point.
-    std::map<std::string, Counts> attention;                               // By reason.
-    std::map<std::pair<std::string, std::string>, std::int64_t> jobs;      // By queue, state.
-    std::map<std::string, Counts> due;                                     // By queue.
-    std::map<std::string, std::int64_t> dead;                              // By queue.
+    std::vector<ops::StrandedPoint> stranded;
+    std::map<std::string, Counts> attention;                           // By reason.
+    std::map<std::pair<std::string, std::string>, std::int64_t> jobs;  // By queue, state.
+    std::map<std::string, Counts> due;                                 // By queue.
+    std::map<std::string, std::int64_t> dead;                          // By queue.
     Counts staged;
     std::map<std::string, std::pair<std::int64_t, std::int64_t>> providers;  // Waiting, down at.
     std::int64_t servers{};
@@ -72,10 +73,7 @@ void read_keys(store::Session& session, const engine::Engine& engine, Found& fou
         found.stuck = row.integer(2);
         found.held = row.integer(3);
     });
-    run_statement(session, sql::count_open_by_point, [&](const Row& row) {
-        if (engine.knows_point(row.text(0), row.text(1))) return;
-        found.stranded[{std::string{row.text(0)}, std::string{row.text(1)}}] += row.integer(2);
-    });
+    found.stranded = ops::stranded_points(session, engine);
     run_statement(session, sql::count_attention, [&](const Row& row) {
         found.attention[std::string{row.text(0)}].add(
             row.integer(1), time_in(row, 2, sql::count_attention.name)
@@ -127,8 +125,8 @@ void show_keys(const Found& found, Gauges& to) {
     );
     to.set("pawl_keys_held", "Open keys that operators hold", double(found.held));
     to.begin("pawl_keys_stranded", "Open keys at points that this server does not know");
-    for (const auto& [at, count] : found.stranded)
-        to.add(double(count), {{"operation", at.first}, {"point", at.second}});
+    for (const auto& at : found.stranded)
+        to.add(double(at.keys), {{"operation", at.operation}, {"point", at.point}});
     Counts all;
     to.begin("pawl_attention", "Keys that only a person can settle");
     for (const auto& [reason, counts] : found.attention) {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 
 namespace pawl::operate {
@@ -29,18 +28,17 @@ void show_process(Gauges& to) {
     }
     std::uint64_t all = 0;
     std::uint64_t resident = 0;  // Both in pages: proc(5), statm.
-    if (std::ifstream{"/proc/self/statm"} >> all >> resident)
-        to.set(
-            "process_resident_memory_bytes",
-            "Memory of this process",
-            double(resident) * double(::sysconf(_SC_PAGESIZE))
-        );
-    std::error_code failed;
-    const std::filesystem::directory_iterator open{"/proc/self/fd", failed};
-    if (!failed) {
-        const auto count = std::distance(begin(open), end(open));
-        to.set("process_open_fds", "Open file descriptors", double(count - 1));  // Its own.
+    if (std::ifstream{"/proc/self/statm"} >> all >> resident) {
+        const auto page = double(::sysconf(_SC_PAGESIZE));
+        to.set("process_virtual_memory_bytes", "Address space in use", double(all) * page);
+        to.set("process_resident_memory_bytes", "Memory of this process", double(resident) * page);
     }
+    std::error_code failed;
+    std::filesystem::directory_iterator open{"/proc/self/fd", failed};
+    int count = -1;  // Without the iterator's own.
+    for (; !failed && open != std::filesystem::directory_iterator{}; open.increment(failed))
+        ++count;
+    if (!failed) to.set("process_open_fds", "Open file descriptors", count);
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) == 0)
         to.set("process_max_fds", "How many there may be", double(limit.rlim_cur));

@@ -4,8 +4,8 @@
 
 namespace pawl::operate {
 
-// Adds what every Prometheus client says of its process, as /proc/self has it now. What can't be
-// read is left out.
+// Adds the usual metrics of this process, as /proc/self has them now. What can't be read is left
+// out.
 void show_process(Gauges& to);
 
 }  // namespace pawl::operate

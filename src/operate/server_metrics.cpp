@@ -26,7 +26,7 @@ void show_store(store::Store& store, Gauges& to) {
         "pawl_store_commits_total", "Commits that carried them out", prometheus::MetricType::Counter
     );
     to.add(double(stats.commits));
-    to.set("pawl_store_waiting", "Transactions and queries that wait", double(stats.waiting));
+    to.set("pawl_store_waiting", "Transactions that wait for the database", double(stats.waiting));
     if (stats.connections_max == 0) return;
     to.set(
         "pawl_store_connections_busy",

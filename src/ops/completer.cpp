@@ -10,6 +10,7 @@
 #include "src/core/completer_cap.hpp"
 #include "src/engine/attention_log.hpp"
 #include "src/engine/timeline.hpp"
+#include "src/ops/stranded.hpp"
 #include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
 
@@ -28,8 +29,9 @@ namespace {
 constexpr int part_of_cap = 1'000'000;
 constexpr int stuck_from = 3;  // Failed runs: the first ones may be a short outage.
 constexpr std::string_view failed_too_often = "failed-too-often";
-// A server of another release may know the point, and must not wait long for the key.
+// A server of another release may decode the key, and must not wait long for it.
 constexpr std::chrono::milliseconds stranded_wait{10s};
+constexpr std::chrono::milliseconds look_for_stranded_each{10s};
 
 engine::Settlement::Kind kind_of(std::string_view word) {
     if (word == "happened") return engine::Settlement::Kind::happened;
@@ -86,9 +88,27 @@ Completer::Completer(engine::Engine& engine, CompleterOptions options)
 
 CompleterReport Completer::run_once() {
     CompleterReport report;
+    warn_of_stranded();
     settle_decided(report);
     complete_dropped(report);
     return report;
+}
+
+void Completer::warn_of_stranded() {
+    const auto now = engine_.clock().steady();
+    if (looked_for_stranded_at_ && now - *looked_for_stranded_at_ < look_for_stranded_each) return;
+    looked_for_stranded_at_ = now;
+    std::vector<StrandedPoint> points;
+    store::read_now(engine_.store(), [&](store::Session& session) {
+        points = stranded_points(session, engine_);
+    });
+    stranded_.take_ended(now);
+    for (const auto& [operation, point, keys] : points)
+        if (stranded_.pass({"stranded_keys", operation + '/' + point}, 1, now))
+            log::warning(
+                "stranded_keys",
+                {{"code", "PAWL0007"}, {"operation", operation}, {"point", point}, {"keys", keys}}
+            );
 }
 
 void Completer::complete_dropped(CompleterReport& report) {
@@ -103,7 +123,8 @@ void Completer::complete_dropped(CompleterReport& report) {
             now,
             options_.batch_max,
             core::lease_bound(now, engine_.options().lease),
-            now + engine_.options().completer_cap.wait_max
+            now + engine_.options().completer_cap.wait_max,
+            known_points(engine_)
         );
         return found;
     });
@@ -177,8 +198,8 @@ void Completer::note_failure(
         );
     }
     const auto now = engine_.clock().steady();
-    if (!warned_.pass({"key_stuck", std::to_string(key_id)}, 1, now)) return;
-    warned_.take_ended(now);
+    if (!stuck_.pass({"key_stuck", std::to_string(key_id)}, 1, now)) return;
+    stuck_.take_ended(now);
     log::warning(
         "key_stuck",
         {{"key_id", key_id},
@@ -190,20 +211,20 @@ void Completer::note_failure(
     );
 }
 
-// It is no failure of the request: it neither counts for the cap, nor delays the key in a server
-// that knows its point.
+// Its data do not decode here. That is no failure of the request: it neither counts for the cap,
+// nor delays the key in a server that decodes it. Meanwhile such a one may have finished it.
 void Completer::put_off_stranded(std::int64_t key_id, const engine::Rejection& refused) {
     std::optional<engine::KeyRow> row;
     store::write_now(engine_.store(), [&](store::Session& session) {
         const auto wait = core::scaled(stranded_wait, 1.0 - 0.5 * engine_.random().dice());
-        execute_statement(session, sql::set_completer_next, key_id, session.now() + wait);
-        row = engine::find_key(session, key_id);
+        const auto now = session.now();
+        const auto put_off = execute_statement(session, sql::put_off_key, key_id, now + wait, now);
+        row = put_off != 0 ? engine::find_key(session, key_id) : std::nullopt;
     });
     if (!row || row->expired) return;
     const auto now = engine_.clock().steady();
     const auto at = row->operation + '/' + row->recovery_point;
-    if (!warned_.pass({"key_stranded", at}, 1, now)) return;
-    warned_.take_ended(now);
+    if (!stranded_.pass({"key_stranded", at}, 1, now)) return;
     log::warning(
         "key_stranded",
         {{"code", "PAWL0007"},

@@ -29,15 +29,16 @@ struct CompleterReport {
     int completed{};  // Answered now.
     int failed{};     // Will be tried again.
     int to_person{};  // Reached the cap, or its call put it on the attention list.
-    int stranded{};   // PAWL0007.
+    int stranded{};   // Its stored data do not decode here (PAWL0007).
     int settled{};    // Decisions of people that were carried out.
     int settling_failed{};
 };
 
 // Finishes requests whose clients have dropped them, with the stored principal, and carries out
 // people's decisions on the attention list. Safe on several machines at once: each key is taken
-// over under the usual fence. Which keys: find_completable in src/store/sql/keys.sql. When it stops
-// trying one: src/core/completer_cap.hpp.
+// over under the usual fence. Which keys: find_completable in src/store/sql/keys.sql. Keys at
+// points that this program does not know are left alone, and the log names the points. When it
+// stops trying a key: src/core/completer_cap.hpp.
 class Completer {
 public:
     Completer(engine::Engine& engine, CompleterOptions options);  // The engine outlives it.
@@ -49,6 +50,7 @@ public:
     void wake() { wake_.wake(); }
 
 private:
+    void warn_of_stranded();
     void complete_dropped(CompleterReport& report);
     void settle_decided(CompleterReport& report);
     void note_failure_or_log(
@@ -74,8 +76,9 @@ private:
     engine::Engine& engine_;
     CompleterOptions options_;
     Wake wake_;
-    // key_stuck of each key, key_stranded of each point.
-    base::RepeatLimit warned_{{.window = std::chrono::hours{24}}};
+    base::RepeatLimit stuck_{{.window = std::chrono::hours{24}}};     // Of each key.
+    base::RepeatLimit stranded_{{.window = std::chrono::hours{24}}};  // Of each point.
+    std::optional<base::RepeatLimit::Time> looked_for_stranded_at_;
 };
 
 }  // namespace pawl::ops

@@ -26,11 +26,11 @@ using Text = std::optional<std::string>;
 constexpr int ids_max = 1'000;
 constexpr int accounts_max = 3'000;  // To try a hash takes about 10 us.
 
-// Bounds that every time has, so that a statement always compares with the index. On PostgreSQL a
-// damaged row may have an infinite time; SQLite compares texts.
+// Bounds of all times, so that a statement always compares with the index. On PostgreSQL a damaged
+// row may have an infinite time; SQLite compares texts, so these are beyond those that are times.
 constexpr std::string_view before_all = "-infinity";
 constexpr std::string_view after_all = "infinity";
-// Of the times that both databases can hold.
+// The times that both databases can hold.
 constexpr TimePoint first_time = std::chrono::sys_days{std::chrono::year{1} / 1 / 1};
 constexpr TimePoint last_time = std::chrono::sys_days{std::chrono::year{9999} / 12 / 31};
 

@@ -197,21 +197,6 @@ void Service::Impl::end_previous_server_leases() {
     if (ended > 0) log::info("previous_server_leases_ended", {{"count", ended}});
 }
 
-void Service::Impl::count_stranded() {
-    store::read_now(engine.store(), [&](store::Session& session) {
-        run_statement(session, sql::count_open_by_point, [&](const Row& row) {
-            if (engine.knows_point(row.text(0), row.text(1))) return;
-            log::warning(
-                "stranded_keys",
-                {{"code", "PAWL0007"},
-                 {"operation", row.text(0)},
-                 {"point", row.text(1)},
-                 {"keys", row.integer(2)}}
-            );
-        });
-    });
-}
-
 void Service::Impl::warn_of_a_short_drain() const {
     const auto drain = options.drain_time();
     if (!ops::drain_is_short(options)) return;
@@ -263,7 +248,6 @@ void Service::Impl::start() {
     started = true;
     if (engine.store().serves_one_process()) end_previous_server_leases();
     servers.start();
-    count_stranded();
     warn_of_a_short_drain();
     for (const auto& call : engine.calls_without_target())
         log::warning(

@@ -35,7 +35,6 @@ struct Service::Impl {
     bool wait_idle(std::chrono::milliseconds limit);
     void join();
     void end_previous_server_leases();
-    void count_stranded();
     void declare_queue_limits();
     void warn_of_a_short_drain() const;
     void check_queue();

@@ -57,7 +57,8 @@ struct WorkReport {
 };
 
 // Runs the handlers of jobs. A job of unknown kind, or whose arguments do not decode, is retried as
-// one that failed: a worker of another release may know it.
+// one that failed: a worker of another release may know it. What is no job (no kind, or no JSON) is
+// a dead letter.
 class Worker {
 public:
     // All outlive the worker.

@@ -44,7 +44,7 @@ bool Worker::claim_for_all() {
     {
         const std::lock_guard lock{mutex_};
         if (engine_.clock().steady() < next_poll_ || taking_) return false;
-        // Since this thread found none, another one may have taken some for all.
+        // Since this thread found none, another one may have claimed some for all.
         if (in_flight_.any_may_begin(kind_max())) return true;
         taking_ = true;
         // Threads in a round have a job, but for this one.

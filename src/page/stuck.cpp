@@ -5,6 +5,7 @@
 
 #include "src/cli/output.hpp"
 #include "src/engine/engine.hpp"
+#include "src/ops/stranded.hpp"
 #include "src/page/parts.hpp"
 #include "src/store/blocking.hpp"
 #include "store/statements.hpp"
@@ -13,6 +14,7 @@
 #include <boost/json/object.hpp>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pawl::page {
@@ -23,12 +25,8 @@ using boost::json::value;
 
 namespace {
 
-struct Point {
-    std::string operation;
-    std::string point;
-};
 struct UnknownPoints {
-    std::vector<Point> points;
+    std::vector<ops::StrandedPoint> points;
 };
 
 // The columns of list_stuck_keys, in order.
@@ -42,15 +40,6 @@ struct StuckKey {
     std::optional<std::string> completer_next_at;
     std::optional<std::string> error;
 };
-
-UnknownPoints unknown_points(detail::Session& session, const engine::Engine& engine) {
-    UnknownPoints unknown;
-    detail::run_statement(session, sql::count_open_by_point, [&](const detail::Row& row) {
-        if (!engine.knows_point(row.text(0), row.text(1)))
-            unknown.points.push_back({std::string{row.text(0)}, std::string{row.text(1)}});
-    });
-    return unknown;
-}
 
 object object_of(const cli::Line<StuckKey>& line, const engine::Engine& engine) {
     const auto& key = line.row;
@@ -70,13 +59,15 @@ value read_stuck(const Asked& asked) {
             const auto line = cli::line_of_row<StuckKey>(row, sql::list_stuck_keys.name);
             rows.push_back(object_of(line, engine));
         };
-        const auto unknown = to_json(unknown_points(session, engine));
+        const auto unknown = to_json(UnknownPoints{ops::stranded_points(session, engine)});
         detail::run_statement(session, sql::list_stuck_keys, add, unknown, limit);
     });
     return rows;
 }
 
-Html show_stuck(const Asked&, const value& data) {
+Html show_stuck(const Asked& asked, const value& data) {
+    const auto limit = asked.fields.limit();
+    const bool full = !std::cmp_less(data.get_array().size(), limit);
     return {
         element(
             "p",
@@ -94,7 +85,8 @@ Html show_stuck(const Asked&, const value& data) {
              {"completer_next_at"},
              {"error"}},
             "No request is stuck, and none is stranded."
-        )};
+        ),
+        full ? element("p", "Only the oldest " + std::to_string(limit) + " are shown.") : Html{}};
 }
 
 }  // namespace pawl::page

@@ -99,7 +99,7 @@ struct StoreStats {
     std::uint64_t commits{};
     std::uint64_t works{};
     std::uint64_t largest_batch{};
-    std::uint64_t waiting{};  // Now: works and lookups that have not begun.
+    std::uint64_t waiting{};  // Now: works that have not begun; on SQLite those that write.
     // Connections that run something now, and how many there may be; a store that embeds its
     // database has none.
     std::uint64_t connections_busy{};

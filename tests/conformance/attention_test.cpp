@@ -35,10 +35,23 @@ protected:
         const auto too_far_ahead = decided_by + 1min;
         return read_rows<Settlement>(*store, sql::find_settlements, 10, decided_by, too_far_ahead);
     }
-    std::vector<std::int64_t> completable(TimePoint lease_over_since, int limit = 10) {
+    std::vector<std::int64_t> completable_at(
+        const std::string& point, TimePoint lease_over_since, int limit = 10
+    ) {
+        const auto known = R"({"points":[{"operation":"book_ride","point":")" + point + R"("}]})";
         return read_rows<std::int64_t>(
-            *store, sql::find_completable, lease_over_since, now(), limit, now() + 10min, now() + 2h
+            *store,
+            sql::find_completable,
+            lease_over_since,
+            now(),
+            limit,
+            now() + 10min,
+            now() + 2h,
+            known
         );
+    }
+    std::vector<std::int64_t> completable(TimePoint lease_over_since, int limit = 10) {
+        return completable_at("ride_created", lease_over_since, limit);
     }
     using Text = std::optional<std::string>;
     struct Doubt {
@@ -262,6 +275,29 @@ TEST_P(AttentionTest, the_completer_finds_open_keys_whose_lease_has_been_over_fo
     EXPECT_EQ(completable(lease_end), std::vector<std::int64_t>{given_back});
     EXPECT_EQ(completable(lease_end + 1ms), (std::vector<std::int64_t>{dropped, given_back}));
     EXPECT_EQ(completable(lease_end + 1ms, 1), std::vector<std::int64_t>{dropped});
+}
+
+// Its server may be of an older release: another one knows the point.
+TEST_P(AttentionTest, the_completer_finds_no_key_at_a_point_that_its_program_does_not_know) {
+    const auto id = open_key("stranded");
+    const auto over = now() + 1h;
+
+    EXPECT_EQ(completable_at("charged", over), std::vector<std::int64_t>{});
+    EXPECT_EQ(completable_at("ride_created", over), std::vector<std::int64_t>{id});
+}
+
+TEST_P(AttentionTest, a_key_is_put_off_unless_somebody_works_on_it_or_has_put_it_off) {
+    const auto id = open_key("undecodable");
+    const auto put_off = [&] { return run(sql::put_off_key, id, now() + 10s, now()); };
+    EXPECT_EQ(put_off(), 0) << "its lease";
+    clock.advance(31s);
+    EXPECT_EQ(put_off(), 1);
+    EXPECT_EQ(put_off(), 0);
+    EXPECT_EQ(completable(now()), std::vector<std::int64_t>{});
+    clock.advance(10s);
+    EXPECT_EQ(completable(now()), std::vector<std::int64_t>{id});
+    finish(id, 1, "ride_created");
+    EXPECT_EQ(put_off(), 0) << "it is not open";
 }
 
 TEST_P(AttentionTest, a_failed_run_of_the_completer_is_counted_and_puts_the_key_off) {

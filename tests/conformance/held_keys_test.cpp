@@ -45,7 +45,14 @@ protected:
     }
     std::vector<std::int64_t> completable() {
         return read_rows<std::int64_t>(
-            *store, sql::find_completable, now(), now(), 1'000, now() + 10min, now() + 2h
+            *store,
+            sql::find_completable,
+            now(),
+            now(),
+            1'000,
+            now() + 10min,
+            now() + 2h,
+            R"({"points":[{"operation":"book_ride","point":"ride_created"}]})"
         );
     }
     // A key whose attempt and whose first try by the completer have failed.

@@ -268,6 +268,10 @@ TEST_F(DoubtTest, a_point_that_does_not_decode_strands_only_its_key) {
     }
     world.clock.advance(std::chrono::hours{1});
     EXPECT_EQ(world.complete().stranded, 1);
+    EXPECT_EQ(world.complete().stranded, 0) << "put off";
+    world.clock.advance(10s);
+    EXPECT_EQ(world.complete().stranded, 1);
+    EXPECT_EQ(world.number("SELECT completer_runs FROM pawl_idempotency_keys"), 0);
     EXPECT_EQ(status_of(world.ask<Order>("other", order_of_jane)), 201);
     EXPECT_EQ(provider.keys.size(), 2U);
 }

@@ -193,7 +193,7 @@ def a_point_of_another_version(world):
     problem(answer, 503, 'stranded', True)
     check_equal(answer.json['code'], 'PAWL0007', 'the code')
     check_equal(world.phone().get('/idempotency-keys/k18').json['state'], 'sent_by_rocket', 'the state of the key')
-    wait_until('the completer to have tried', lambda: world.count('pawl_idempotency_keys', 'completer_next_at IS NOT NULL'))
+    wait_until('the completer to name the point', lambda: '"event":"stranded_keys"' in world.log())
     check_equal(world.rows('SELECT status, recovery_point FROM pawl_idempotency_keys'), [('open', 'sent_by_rocket')],
                 'the key')
     check('PAWL0007' in world.log(), 'the log has the code')

@@ -36,7 +36,7 @@ FROM provider_events
 WHERE id = $1;
 
 -- name: find_key_of_charge   ($1 stripe customer, $2 the client's key, from the charge's description)
--- No index serves this query, because people run it for one charge at a time.
+-- People run it for one charge at a time.
 SELECT k.id, k.status
 FROM pawl_idempotency_keys AS k
 JOIN users AS u ON u.email = k.account

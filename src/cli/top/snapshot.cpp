@@ -3,6 +3,7 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/engine/engine.hpp"
+#include "src/ops/stranded.hpp"
 #include "src/store/blocking.hpp"
 #include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
@@ -34,9 +35,7 @@ void read_oldest(store::Session& session, Snapshot& to) {
 
 std::int64_t count_stranded(store::Session& session, const engine::Engine& engine) {
     std::int64_t stranded = 0;
-    run_statement(session, sql::count_open_by_point, [&](const Row& row) {
-        if (!engine.knows_point(row.text(0), row.text(1))) stranded += row.integer(2);
-    });
+    for (const auto& at : ops::stranded_points(session, engine)) stranded += at.keys;
     return stranded;
 }
 

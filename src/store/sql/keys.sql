@@ -41,7 +41,7 @@ WHERE id = $1
   AND status = 'open';
 
 -- name: count_open_by_point [sqlite]
--- Run at the start of a server, which must know all these recovery points.
+-- For the points that a server does not know.
 SELECT operation, recovery_point, count(*)
 FROM pawl_idempotency_keys
 WHERE status <> 'finished'
@@ -146,30 +146,34 @@ WHERE id = $1
   AND status = 'open';
 
 -- name: find_completable [sqlite]   ($1 lease ended before, $2 now, $3 limit, $4 latest possible lease end, $5 latest possible
---   end of a back-off)
+--   end of a back-off, $6 operations and points that this program knows, as JSON)
+-- Leaves keys at other points to servers of another release.
 -- Finds open keys whose lease ended or was released before $1 and whose back-off is over. A time later than $4 or $5 was written
 -- by a wrong clock and counts as over, as in take_over. INDEXED BY names the index of the open keys, which are few: without it
 -- SQLite would walk the whole table in the order of the ids, with a million finished keys, in every round.
--- Those that wait longest come first, so that many keys that fail, or are stranded, do not hold up the others.
+-- Those that wait longest come first, so that many keys that fail do not hold up the others.
 SELECT id
 FROM pawl_idempotency_keys INDEXED BY pawl_idempotency_keys_open
 WHERE status = 'open'
   AND held_at IS NULL
   AND (coalesce(lease_until, last_run_at) < $1 OR coalesce(lease_until, last_run_at) > $4)
   AND (completer_next_at IS NULL OR completer_next_at <= $2 OR completer_next_at > $5)
+  AND (operation, recovery_point) IN (SELECT value ->> '$.operation', value ->> '$.point' FROM json_each($6, '$.points'))
 ORDER BY completer_next_at NULLS FIRST, id
 LIMIT $3;
 
 -- name: find_completable [postgres]
 -- The materialized CTE reads the open keys first, by their partial index. SQLite does the same by INDEXED BY.
 WITH open AS MATERIALIZED (
-    SELECT id, lease_until, last_run_at, completer_next_at
+    SELECT id, operation, recovery_point, lease_until, last_run_at, completer_next_at
     FROM pawl_idempotency_keys
     WHERE status = 'open' AND held_at IS NULL)
 SELECT id
 FROM open
 WHERE (coalesce(lease_until, last_run_at) < $1 OR coalesce(lease_until, last_run_at) > $4)
   AND (completer_next_at IS NULL OR completer_next_at <= $2 OR completer_next_at > $5)
+  AND (operation, recovery_point) IN (
+      SELECT p.operation, p.point FROM json_to_recordset($6::json -> 'points') AS p (operation TEXT, point TEXT))
 ORDER BY completer_next_at NULLS FIRST, id
 LIMIT $3;
 
@@ -335,6 +339,15 @@ SET completer_runs = completer_runs + 1,
 WHERE id = $1
   AND status = 'open'
 RETURNING completer_runs, completer_first_at;
+
+-- name: put_off_key   ($1 id, $2 next at, $3 now)
+-- Not a key at which somebody works, or that another server has put off.
+UPDATE pawl_idempotency_keys
+SET completer_next_at = $2
+WHERE id = $1
+  AND status = 'open'
+  AND (lease_until IS NULL OR lease_until <= $3)
+  AND (completer_next_at IS NULL OR completer_next_at <= $3);
 
 -- name: renew_lease   ($1 id, $2 attempt, $3 recovery point, $4 lease until)
 -- lease_until IS NOT NULL: a late renewal must not renew a lease that was released in the meantime.

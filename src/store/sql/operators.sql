@@ -45,6 +45,7 @@ SELECT coalesce(call_target, (
            SELECT one.value ->> '$.to'
            FROM pawl_key_events AS e, json_each(e.events, '$.events') AS one
            WHERE e.key_id = k.id
+             AND json_valid(e.events)
              AND e.attempt >= k.attempt - 1
              AND one.value ->> '$.point' = k.recovery_point
              AND one.value ->> '$.to' IS NOT NULL
