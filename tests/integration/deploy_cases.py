@@ -246,7 +246,7 @@ class Deploy:
                 series = f'pawl_keys_stranded{{operation="pay",point="{point}"}} 1\n'.encode()
                 wait_until(f'the metric of {point}', lambda of=server, series=series: series in of.get('/metrics').body)
         wait_until('the log to name each point', lambda: set(keys.values()) <= {
-            line['point'] for server in self.fleet.servers for line in server.events('stranded_keys')})
+            line['point'] for server in self.fleet.servers for event in ('stranded_keys', 'key_stranded') for line in server.events(event)})
 
     def check_all(self):
         clients, world = self.clients, self.world
