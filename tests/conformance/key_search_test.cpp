@@ -41,32 +41,7 @@ protected:
     ) {
         clock.advance(1s);
         const auto hash = engine::key_hash({.tenant = "tenant", .account = account, .key = key});
-        const auto id = register_key(hash).value();
-        run(sql::insert_key,
-            id,
-            hash,
-            "tenant",
-            account,
-            key,
-            operation,
-            "POST",
-            "/rides",
-            "192.0.2.1",
-            "fingerprint",
-            1,
-            "{}",
-            now() + 30s,
-            "ride_created",
-            "{}",
-            "call key",
-            now(),
-            false,
-            now(),
-            std::optional<std::string>{},
-            0,
-            std::string{"stripe"},
-            server);
-        return id;
+        return open_key(register_key(hash).value(), hash, {account, key, operation});
     }
     void finish_until(std::int64_t id, std::chrono::hours keep) {
         ASSERT_EQ(finish(id, 1, "ride_created", now() + keep), 1);

@@ -44,13 +44,21 @@ protected:
         return open_key(register_key(hash).value(), hash);
     }
     std::int64_t open_key(std::int64_t id, const std::string& hash) {
+        return open_key(id, hash, {"account", "key of " + hash, "book_ride"});
+    }
+    struct KeyOf {
+        std::string account;
+        std::string key;
+        std::string operation;
+    };
+    std::int64_t open_key(std::int64_t id, const std::string& hash, const KeyOf& of) {
         run(sql::insert_key,
             id,
             hash,
             "tenant",
-            "account",
-            "key of " + hash,
-            "book_ride",
+            of.account,
+            of.key,
+            of.operation,
             "POST",
             "/rides",
             "192.0.2.1",
