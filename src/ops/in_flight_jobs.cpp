@@ -21,6 +21,11 @@ void ClaimSize::waited(std::chrono::milliseconds longest) {
     if (longest > no_time) now_ = least_;
 }
 
+void ClaimSize::ran(std::chrono::milliseconds longest) {
+    waited(longest);
+    fast_ = longest <= no_time;
+}
+
 void InFlightJobs::add(std::vector<queue::ClaimedJob> jobs, core::Moment asked_at) {
     const auto now = clock_.steady();
     const std::lock_guard lock{mutex_};

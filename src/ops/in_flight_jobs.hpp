@@ -27,18 +27,21 @@ public:
     ClaimSize(int threads, int most) : least_{threads}, most_{std::max(threads, most)} {}
     int next() const { return now_; }
     // The same for a queue with limits, where jobs that wait here count: jobs that may be slow get
-    // a thread at once.
+    // a thread at once. They may be, until some have ended fast.
     int next_limited(int free_threads) const {
-        return now_ > least_ ? now_ : std::clamp(free_threads, 1, least_);
+        return fast_ && now_ > least_ ? now_ : std::clamp(free_threads, 1, least_);
     }
     void took(int jobs, int asked);
-    // How long jobs waited here before their handlers began, or how long these ran.
+    // How long jobs waited here before their handlers began.
     void waited(std::chrono::milliseconds longest);
+    // How long their handlers ran.
+    void ran(std::chrono::milliseconds longest);
 
 private:
     int least_;
     int most_;
     int now_{least_};
+    bool fast_{false};  // The last handlers that ended were.
 };
 
 // A job that this process holds. `asked_at` is from before it was taken: its lease may be as old.

@@ -252,8 +252,14 @@ TEST(ClaimSize, of_a_queue_with_limits_is_the_free_threads_until_jobs_are_known_
     size.took(2, 3);
     EXPECT_EQ(size.next_limited(3), 3) << "fewer jobs came than were asked for";
     size.took(3, 3);
+    EXPECT_EQ(size.next_limited(3), 3) << "none has ended";
+    size.ran(50ms);
     EXPECT_EQ(size.next_limited(3), 32);
     size.waited(51ms);
+    EXPECT_EQ(size.next_limited(3), 3);
+    size.took(3, 3);
+    EXPECT_EQ(size.next_limited(3), 32);
+    size.ran(51ms);
     EXPECT_EQ(size.next_limited(3), 3);
 }
 

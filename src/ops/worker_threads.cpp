@@ -138,7 +138,7 @@ int Worker::work_some() {
     const auto ran =
         std::chrono::duration_cast<std::chrono::milliseconds>(engine_.clock().steady() - began);
     const std::lock_guard lock{mutex_};
-    claim_size_.waited(ran);
+    claim_size_.ran(ran);
     return report.worked();
 }
 

@@ -178,8 +178,9 @@ TEST_F(JobTest, jobs_that_waited_behind_a_slow_one_are_given_back) {
     end.open();
 }
 
-// What is claimed counts, for all servers (docs/adr/0030). Under load a thread that had found no
-// job claimed some beside those that another thread had just claimed for all.
+// What is claimed counts, for all servers (docs/adr/0030). Under load more jobs ran than there are
+// threads: one full claim of a single job doubled the next one, though none had ended yet; and a
+// thread that had found no job claimed some beside those that another had just claimed for all.
 TEST_F(JobTest, slow_jobs_of_a_queue_with_limits_are_claimed_for_free_threads_only) {
     constexpr int threads = 4;
     constexpr int jobs = 16;
