@@ -20,7 +20,7 @@ struct floor {
     struct statement begin, commit;
     struct statement find_key, claim_key, find_user, insert_ride, insert_audit, insert_key;
     struct statement set_charge, insert_job, finish_key, insert_key_events, insert_key_reference,
-        insert_key_references, move_key;
+        find_claimed_id, move_key;
 };
 
 static const char origin[] = "127.0.0.1";
@@ -46,7 +46,7 @@ struct floor* floor_open(const char* path) {
     prepare(f->db, &f->finish_key, pawl_finish_key);
     prepare(f->db, &f->insert_key_events, pawl_insert_key_events);
     prepare(f->db, &f->insert_key_reference, pawl_insert_key_reference);
-    prepare(f->db, &f->insert_key_references, pawl_insert_key_references);
+    prepare(f->db, &f->find_claimed_id, pawl_find_claimed_id);
     prepare(f->db, &f->move_key, pawl_move_key);
     sqlite3_randomness(sizeof f->seed, &f->seed);
     return f;
@@ -173,25 +173,22 @@ static void insert_key_events(struct floor* f, const struct floor_ride* ride) {
     run(s);
 }
 
+static void reference(
+    struct floor* f, const struct floor_ride* ride, const char* name, const char* id
+) {
+    struct statement* s = &f->insert_key_reference;
+    integer(s, 1, ride->key_id);
+    text(s, 2, name);
+    text(s, 3, id);
+    run(s);
+}
+
 static void reference_request_and_ride(struct floor* f, const struct floor_ride* ride) {
     char request[48], id[24];
     snprintf(request, sizeof request, "%012llx-%llx", f->seed & 0xffffffffffff, ride->number);
     snprintf(id, sizeof id, "%lld", ride->ride_id);
-    struct statement* s = &f->insert_key_references;
-    integer(s, 1, ride->key_id);
-    text(s, 2, "request");
-    text(s, 3, request);
-    text(s, 4, "ride");
-    text(s, 5, id);
-    run(s);
-}
-
-static void reference_charge(struct floor* f, const struct floor_ride* ride, const char* charge) {
-    struct statement* s = &f->insert_key_reference;
-    integer(s, 1, ride->key_id);
-    text(s, 2, "charge");
-    text(s, 3, charge);
-    run(s);
+    reference(f, ride, "request", request);
+    reference(f, ride, "ride", id);
 }
 
 static void claim(struct floor* f, struct floor_ride* ride) {
@@ -201,7 +198,9 @@ static void claim(struct floor* f, struct floor_ride* ride) {
     text(&f->find_key, 1, hash);
     run(&f->find_key);
     text(&f->claim_key, 1, hash);
-    ride->key_id = run(&f->claim_key);
+    run(&f->claim_key);
+    text(&f->find_claimed_id, 1, hash);
+    ride->key_id = run(&f->find_claimed_id);
 }
 
 static void create_ride(struct floor* f, struct floor_ride* ride) {
@@ -286,7 +285,7 @@ static void finish(struct floor* f, const struct floor_ride* ride, const char* f
     run(s);
     one_row(f->db, "finish_key");
     insert_key_events(f, ride);
-    reference_charge(f, ride, charge);
+    reference(f, ride, "charge", charge);
 }
 
 void floor_second(struct floor* f, const struct floor_ride* ride) {

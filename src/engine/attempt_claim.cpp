@@ -15,14 +15,6 @@ using Kind = StoreError::Kind;
 
 namespace {
 
-std::optional<std::int64_t> claim_key(store::Session& session, const std::string& hash) {
-    std::optional<std::int64_t> id;
-    run_statement(
-        session, sql::claim_key, [&](const detail::Row& row) { id = row.integer(0); }, hash
-    );
-    return id;
-}
-
 // A failover may lose a part of the sequence: then the next ids are already in use
 // (docs/adr/0010).
 constexpr int ids_tried = 8;

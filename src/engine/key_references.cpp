@@ -52,18 +52,8 @@ void KeyReferences::add_request(std::string_view id, int attempt) {
 }
 
 void KeyReferences::write(store::Session& session, std::int64_t key_id) {
-    std::size_t i = 0;
-    for (; i + 1 < found_.size(); i += 2) {
-        const auto& [name, id] = found_[i];
-        const auto& [other_name, other_id] = found_[i + 1];
-        detail::send_statement(
-            session, sql::insert_key_references, key_id, name, id, other_name, other_id
-        );
-    }
-    if (i < found_.size())
-        detail::send_statement(
-            session, sql::insert_key_reference, key_id, found_[i].name, found_[i].id
-        );
+    for (const auto& [name, id] : found_)
+        detail::send_statement(session, sql::insert_key_reference, key_id, name, id);
     found_.clear();
 }
 

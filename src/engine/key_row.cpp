@@ -106,6 +106,14 @@ std::string key_hash(const KeyIdentity& identity) {
     return json::short_hash(parts);
 }
 
+std::optional<std::int64_t> claim_key(detail::Session& session, std::string_view hash) {
+    if (detail::execute_statement(session, sql::claim_key, hash) == 0) return std::nullopt;
+    std::optional<std::int64_t> id;
+    const auto keep = [&](const detail::Row& row) { id = row.integer(0); };
+    detail::run_statement(session, sql::find_claimed_id, keep, hash);
+    return id;
+}
+
 std::optional<KeyRow> find_key(detail::Session& session, std::string_view hash) {
     std::optional<KeyRow> found;
     detail::run_statement(

@@ -63,6 +63,9 @@ struct KeyRow {
     bool held{};  // By an operator. False for a finished key.
 };
 
+// Returns the id to the first claim of a hash only.
+std::optional<std::int64_t> claim_key(detail::Session& session, std::string_view hash);
+
 std::optional<KeyRow> find_key(detail::Session& session, std::string_view hash);
 std::optional<KeyRow> find_key(detail::Session& session, std::int64_t id);
 

@@ -70,6 +70,11 @@ constexpr Break breaks[] = {
     {"job_states",
      on_all("break", "UPDATE pawl_jobs SET lease_until = NULL WHERE state = 'running'")},
     {"job_states", on_all("break", "UPDATE pawl_jobs SET failures = 1 WHERE jid = 'ready'")},
+    // SQLite has a condition on these columns.
+    {"job_states", {"break", {}, "UPDATE pawl_jobs SET state = 'done' WHERE jid = 'ready'"}},
+    {"tombstones", {"break", {}, "UPDATE pawl_key_registry SET state = 'x' WHERE hash = 'open'"}},
+    {"unfinished_keys",
+     {"break", {}, "UPDATE pawl_idempotency_keys SET status = 'x' WHERE status = 'open'"}},
     {"key_leases",
      on_all(
          "break",
@@ -200,6 +205,7 @@ TEST_P(ChecksTest, rows_as_servers_write_them_break_no_invariant) {
 TEST_P(ChecksTest, each_invariant_finds_a_row_that_breaks_it) {
     make_rows();
     for (const auto& [invariant, statement] : breaks) {
+        if (store->text_of(statement).empty()) continue;
         // Rolled back afterwards, so that each break meets healthy rows.
         EXPECT_ANY_THROW(write_now(
             *store,

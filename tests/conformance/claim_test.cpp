@@ -30,7 +30,7 @@ TEST_P(ClaimTest, of_many_claims_of_one_key_exactly_one_gets_an_id) {
 
 TEST_P(ClaimTest, a_claim_that_was_rolled_back_leaves_the_key_to_the_next) {
     EXPECT_ANY_THROW(write_now(*store, [](Session& session) {
-        rows<std::int64_t>(session, sql::claim_key, "hash");
+        engine::claim_key(session, "hash");
         throw std::runtime_error{"the phase failed"};
     }));
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "src/engine/key_row.hpp"
 #include "tests/conformance/each_store.hpp"
 
 // Keys as the engine writes them, for tests of its statements.
@@ -32,10 +33,8 @@ protected:
 
     // The race of the claim: returns an id to the first only.
     std::optional<std::int64_t> register_key(const std::string& hash) {
-        return write_now(*store, [&](Session& session) -> std::optional<std::int64_t> {
-            const auto ids = rows<std::int64_t>(session, sql::claim_key, hash);
-            if (ids.empty()) return std::nullopt;
-            return ids.front();
+        return write_now(*store, [&](Session& session) {
+            return engine::claim_key(session, hash);
         });
     }
 

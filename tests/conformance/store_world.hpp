@@ -130,7 +130,9 @@ public:
         if (state_ && has_ended()) state_->failed = nullptr;
     }
     std::unique_ptr<store::Work> work(
-        std::function<void(Session&)> run, std::chrono::milliseconds deadline = 5s
+        std::function<void(Session&)> run,
+        std::chrono::milliseconds deadline = 5s,
+        const void* kind = nullptr
     ) const {
         return store::work(
             std::move(run),
@@ -138,7 +140,9 @@ public:
                 state->failed = std::move(failed);
                 state->ended.set_value();
             },
-            deadline
+            deadline,
+            Isolation::read_committed,
+            kind
         );
     }
     bool has_ended() const { return future_.wait_for(0s) == std::future_status::ready; }

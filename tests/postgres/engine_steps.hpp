@@ -89,7 +89,7 @@ inline std::string id_of(const Session& session) {
 inline Text made_by(const Session& session) {
     if (session.told("claim_key_under_id") != nullptr && !session.lost_claim())
         return id_of(session);
-    const auto fresh = session.first_value("claim_key");
+    const auto fresh = session.first_value("find_claimed_id");
     return fresh ? fresh : session.first_value("claim_expired_key");
 }
 
@@ -228,6 +228,10 @@ struct EngineSteps {
                 if (ahead && !s.lost_claim())
                     return patiently(fence(sql::postgres::claim_key_under_id, {id_of(s), "h"}));
                 return patiently(of(sql::claim_key, {"h"}));
+            },
+            [](const Session& s) -> std::optional<Statement> {
+                if (s.changed("claim_key") != 1) return std::nullopt;
+                return of(sql::find_claimed_id, {"h"});
             },
             [](const Session& s) -> std::optional<Statement> {
                 if (s.told("claim_key") == nullptr || made_by(s)) return std::nullopt;

@@ -103,6 +103,29 @@ TEST_F(GatherRowsTest, two_rows_are_one_statement) {
     EXPECT_EQ(failing_statement(), "insert_jobs");
 }
 
+TEST_F(GatherRowsTest, references_of_a_key_are_one_statement) {
+    static constexpr Sql references =
+        on_all("references", "SELECT key_id, name, id FROM pawl_key_references ORDER BY name");
+    const auto refer = [&](const Value& name, std::string_view id) {
+        const std::array<Value, 3> values{std::int64_t{7}, name, id};
+        connection.queue(sql::insert_key_reference, values, Use::plain);
+    };
+    for (int times = 0; times < 2; ++times) {  // The second time they are there.
+        begin();
+        refer("request", "a \"quoted\" id");
+        refer("ride", "17");
+        commit();
+    }
+
+    EXPECT_EQ(
+        read(references), (std::vector<std::string>{"7 request a \"quoted\" id ", "7 ride 17 "})
+    );
+    begin();
+    refer("charge", "ch_1");
+    refer(null, "ch_2");
+    EXPECT_EQ(failing_statement(), "insert_key_references");
+}
+
 TEST_F(GatherRowsTest, a_single_row_is_its_own_statement) {
     begin();
     stage(sql::insert_staged_job, "a");

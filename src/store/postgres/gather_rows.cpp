@@ -20,8 +20,9 @@ constexpr std::size_t bytes_max = 1'000'000;
 // The statement that inserts many rows for one that inserts one; null: there is none. By the text,
 // which may be at several addresses.
 const Sql* many_of(const Sql& one) {
-    constexpr std::array<std::pair<const Sql*, const Sql*>, 2> known{
+    constexpr std::array<std::pair<const Sql*, const Sql*>, 3> known{
         {{&sql::insert_job, &sql::postgres::insert_jobs},
+         {&sql::insert_key_reference, &sql::postgres::insert_key_references},
          {&sql::insert_staged_job, &sql::postgres::insert_staged_jobs}}};
     for (const auto& [single, many] : known)
         if (one.postgres == single->postgres) return many;

@@ -12,8 +12,6 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds shortest_pause{25};
 constexpr std::chrono::milliseconds longest_pause{5s};
-constexpr std::chrono::minutes remembered_for{1};
-constexpr std::size_t kinds_max = 1'000;  // A service has few.
 
 }  // namespace
 
@@ -49,19 +47,6 @@ void SharingRule::keep_apart(const void* kind, Moment now) {
 
 void SharingRule::threw(const void* kind, Moment now) {
     throwing_.add(kind, now);
-}
-
-bool SharingRule::Kinds::has(const void* kind, Moment now) {
-    const auto found = until_.find(kind);
-    if (found == until_.end()) return false;
-    if (now < found->second) return true;
-    until_.erase(found);
-    return false;
-}
-
-void SharingRule::Kinds::add(const void* kind, Moment now) {
-    if (kind != nullptr && (until_.contains(kind) || until_.size() < kinds_max))
-        until_[kind] = now + remembered_for;
 }
 
 }  // namespace pawl::postgres

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "src/store/recent_kinds.hpp"
+
 #include <chrono>
-#include <cstddef>
-#include <unordered_map>
 
 namespace pawl::postgres {
 
@@ -25,15 +25,6 @@ public:
     bool needs_savepoint(const void* kind, Moment now) { return throwing_.has(kind, now); }
 
 private:
-    // Kinds about which something was learnt; forgotten after a while.
-    class Kinds {
-    public:
-        bool has(const void* kind, Moment now);
-        void add(const void* kind, Moment now);
-
-    private:
-        std::unordered_map<const void*, Moment> until_;
-    };
     struct Pause {
         std::chrono::milliseconds length{0};
         Moment until{};
@@ -43,8 +34,8 @@ private:
     int most_;
     Pause of_all_but_one_;
     Pause of_all_;
-    Kinds apart_;
-    Kinds throwing_;
+    store::RecentKinds apart_;
+    store::RecentKinds throwing_;
 };
 
 }  // namespace pawl::postgres

@@ -88,7 +88,8 @@ LIMIT $1;
 -- name: job_states   ($1 limit)
 SELECT CAST(id AS TEXT)
 FROM pawl_jobs
-WHERE (state = 'running') <> (lease_until IS NOT NULL)
+WHERE state NOT IN ('ready', 'running')
+   OR (state = 'running') <> (lease_until IS NOT NULL)
    OR (state = 'running' AND attempt < 1)
    OR attempt < 0
    OR failures < 0
@@ -167,7 +168,8 @@ LIMIT $1;
 -- name: tombstones   ($1 limit)
 SELECT CAST(id AS TEXT)
 FROM pawl_key_registry
-WHERE (state = 'expired' AND (outcome IS NULL OR expired_at IS NULL))
+WHERE state NOT IN ('live', 'expired')
+   OR (state = 'expired' AND (outcome IS NULL OR expired_at IS NULL))
    OR (state = 'live' AND (outcome IS NOT NULL OR location IS NOT NULL OR expired_at IS NOT NULL))
 ORDER BY id
 LIMIT $1;
@@ -176,7 +178,7 @@ LIMIT $1;
 SELECT CAST(id AS TEXT)
 FROM pawl_idempotency_keys
 WHERE status <> 'finished'
-  AND (recovery_point = 'finished' OR response_status IS NOT NULL OR finished_at IS NOT NULL OR expires_at IS NOT NULL
-       OR attempt < 1 OR generation < 0)
+  AND (status NOT IN ('open', 'attention') OR recovery_point = 'finished' OR response_status IS NOT NULL OR finished_at IS NOT NULL
+       OR expires_at IS NOT NULL OR attempt < 1 OR generation < 0)
 ORDER BY id
 LIMIT $1;

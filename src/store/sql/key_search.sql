@@ -41,12 +41,6 @@ INSERT INTO pawl_key_references (key_id, name, id)
 VALUES ($1, $2, $3)
 ON CONFLICT DO NOTHING;
 
--- name: insert_key_references   ($1 key id, $2 name, $3 id, $4 another name, $5 another id)
--- Two at once: a claim mostly has the id of its request and one of its operation.
-INSERT INTO pawl_key_references (key_id, name, id)
-VALUES ($1, $2, $3), ($1, $4, $5)
-ON CONFLICT DO NOTHING;
-
 -- name: move_key_references   ($1 old key id, $2 new key id)
 -- An expired key that is executed again gets a new id.
 UPDATE pawl_key_references

@@ -23,12 +23,12 @@ WHERE hash = $1
 RETURNING id, generation;
 
 -- name: claim_key   ($1 hash)
--- Decides a race of two claims: the second one gets no row back. A claim also gets no row if its id is used already, which can
+-- Decides a race of two claims: the second one touches no row. A claim also touches no row if its id is used already, which can
 -- happen after a failover that lost a part of the sequence (docs/adr/0010). PostgreSQL mostly uses claim_key_under_id of session.sql.
+-- No RETURNING: for it SQLite builds a temporary table and copies each page that the statement changes (ADR 40).
 INSERT INTO pawl_key_registry (hash)
 VALUES ($1)
-ON CONFLICT DO NOTHING
-RETURNING id;
+ON CONFLICT DO NOTHING;
 
 -- name: clear_calling   ($1 id, $2 attempt, $3 recovery point, $4 error, $5 now)
 -- Records that the call provably did nothing. Only after this may a Repeat::never call be made again. The engine never runs it
@@ -144,6 +144,12 @@ WHERE id = $1
   AND attempt = $2
   AND recovery_point = $3
   AND status = 'open';
+
+-- name: find_claimed_id   ($1 hash)
+-- After claim_key.
+SELECT id
+FROM pawl_key_registry
+WHERE hash = $1;
 
 -- name: find_completable [sqlite]   ($1 lease ended before, $2 now, $3 limit, $4 latest possible lease end, $5 latest possible
 --   end of a back-off, $6 operations and points that this program knows, as JSON)

@@ -22,6 +22,14 @@ SELECT p1, p2, p3, p4, 'ready', p5, p6, p7
 FROM json_to_recordset($1::json)
     AS rows (p1 TEXT, p2 TEXT, p3 TEXT, p4 TEXT, p5 TIMESTAMPTZ, p6 BIGINT, p7 TIMESTAMPTZ);
 
+-- name: insert_key_references [postgres]   ($1 rows as a JSON list)
+-- The same for insert_key_reference (key_search.sql).
+INSERT INTO pawl_key_references (key_id, name, id)
+SELECT p1, p2, p3
+FROM json_to_recordset($1::json)
+    AS rows (p1 BIGINT, p2 TEXT, p3 TEXT)
+ON CONFLICT DO NOTHING;
+
 -- name: insert_staged_jobs [postgres]   ($1 rows as a JSON list)
 -- The same for insert_staged_job (staged_jobs.sql).
 INSERT INTO pawl_staged_jobs (jid, queue, kind, args, run_at, key_id, created_at)

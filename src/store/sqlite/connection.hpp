@@ -88,7 +88,8 @@ private:
     // By the address of its text.
     std::unordered_map<const char*, std::unique_ptr<Prepared>> prepared_;
     std::unordered_map<std::string_view, sqlite3_stmt*> controls_;
-    bool trusted_{true};  // Set while the store's own SQL is prepared.
+    bool trusted_{true};     // Set while the store's own SQL is prepared.
+    bool migrating_{false};  // During script().
     std::optional<std::chrono::steady_clock::time_point> deadline_;
 };
 

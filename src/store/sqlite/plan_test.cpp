@@ -53,6 +53,22 @@ protected:
         return steps;
     }
 
+    // Whether the statement builds a temporary table each time it runs.
+    bool builds_a_table(std::string_view text) {
+        sqlite3_stmt* statement = nullptr;
+        const auto explained = "EXPLAIN " + std::string{text};
+        EXPECT_EQ(sqlite3_prepare_v2(db_, explained.c_str(), -1, &statement, nullptr), SQLITE_OK)
+            << sqlite3_errmsg(db_);
+        bool builds = false;
+        while (sqlite3_step(statement) == SQLITE_ROW) {
+            const void* opcode = sqlite3_column_text(statement, 1);
+            if (std::string_view{static_cast<const char*>(opcode)} == "OpenEphemeral")
+                builds = true;
+        }
+        sqlite3_finalize(statement);
+        return builds;
+    }
+
     static bool walks(const std::string& step, const std::string& table) {
         const auto scan = "SCAN " + table;
         // A partial index has only open, leased or expired rows.
@@ -80,6 +96,37 @@ TEST_F(Plan, no_statement_of_a_server_scans_keys_registry_or_jobs) {
     }
 
     EXPECT_GE(looked_at, 40);
+}
+
+// A temporary table costs 3 us: RETURNING builds one, and IN with more than two values, also in a
+// CHECK (ADR 40).
+TEST_F(Plan, no_statement_of_a_request_builds_a_temporary_table) {
+    for (const Sql* statement : std::initializer_list<const Sql*>{
+             &sql::find_key,
+             &sql::claim_key,
+             &sql::find_claimed_id,
+             &sql::insert_key,
+             &sql::insert_key_finished,
+             &sql::insert_key_events,
+             &sql::insert_key_reference,
+             &sql::insert_job,
+             &sql::move_key,
+             &sql::finish_key})
+        EXPECT_FALSE(builds_a_table(statement->sqlite)) << statement->name;
+    EXPECT_TRUE(builds_a_table("UPDATE pawl_marks SET number = 1 RETURNING number"));
+}
+
+TEST_F(Plan, the_keys_still_have_only_known_states) {
+    EXPECT_EQ(run("PRAGMA integrity_check"), SQLITE_OK);
+    EXPECT_EQ(
+        run("INSERT INTO pawl_idempotency_keys (id, hash, tenant, account, idempotency_key, "
+            "operation, request_method, request_path, origin, fingerprint, secret_version, params, "
+            "status, attempt, recovery_point, recovery_data, created_at, last_run_at) VALUES (1, "
+            "'h', 't', 'a', 'k', 'o', 'POST', '/', 'ip', 'f', 1, '{}', 'closed', 1, 'p', '{}', "
+            "'now', 'now')"),
+        SQLITE_CONSTRAINT
+    );
+    EXPECT_EQ(sqlite3_extended_errcode(db_), SQLITE_CONSTRAINT_CHECK) << sqlite3_errmsg(db_);
 }
 
 TEST_F(Plan, the_check_recognizes_a_full_scan) {

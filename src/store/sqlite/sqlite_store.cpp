@@ -1,6 +1,7 @@
 #include "src/store/sqlite/sqlite_store.hpp"
 
 #include "src/base/thread_name.hpp"
+#include "src/store/recent_kinds.hpp"
 #include "src/store/sqlite/connection.hpp"
 #include "src/store/sqlite/file_watch.hpp"
 #include "src/store/sqlite/owner_lock.hpp"
@@ -85,6 +86,12 @@ struct SqliteStore::Impl {
     std::exception_ptr run_all(
         std::vector<std::unique_ptr<Work>>& batch, std::vector<std::exception_ptr>& failed
     );
+    enum class Savepoints { for_kinds_that_threw, for_all };
+    std::exception_ptr run_works(
+        std::vector<std::unique_ptr<Work>>& batch,
+        std::vector<std::exception_ptr>& failed,
+        Savepoints savepoints
+    );
     void loop();
     bool take(std::vector<std::unique_ptr<Work>>& batch);
     void run_batch(std::vector<std::unique_ptr<Work>>& batch);
@@ -101,6 +108,7 @@ struct SqliteStore::Impl {
     // Held during a batch; with ":memory:" also by readers, who share the connection.
     std::mutex writing;
     Connection writer;
+    store::RecentKinds threw;        // Of the writer's thread.
     std::optional<FileWatch> watch;  // None in memory.
     std::atomic<bool> told_lost{false};
 
@@ -160,23 +168,49 @@ void SqliteStore::Impl::loop() {
     }
 }
 
-// Returns why the batch is not committed, or null. Checks the files before the batch, so that
-// nothing is written to a lost file, and after the commit, so that no answer depends on one.
-std::exception_ptr SqliteStore::Impl::run_all(
-    std::vector<std::unique_ptr<Work>>& batch, std::vector<std::exception_ptr>& failed
+// Runs the works that have not failed. Returns why the transaction is not to be committed, or null.
+std::exception_ptr SqliteStore::Impl::run_works(
+    std::vector<std::unique_ptr<Work>>& batch,
+    std::vector<std::exception_ptr>& failed,
+    Savepoints savepoints
 ) {
-    if (auto why = watch ? watch->check() : std::string{}; !why.empty())
-        return lost_file(why, StoreError::Effect::none);
     try {
         writer.control("BEGIN IMMEDIATE");
     } catch (const StoreError&) {
         return undone_with(std::current_exception());
     }
+    const auto now = clock.steady();
     for (std::size_t i = 0; i < batch.size(); ++i) {
-        failed[i] = run_in_savepoint(writer, clock, *batch[i]);
-        // SQLite has rolled back the whole transaction. No answer was sent, so all works fail.
-        if (!writer.in_transaction()) return undone_with(failed[i]);
+        if (failed[i]) continue;
+        const auto* const kind = batch[i]->kind();
+        const bool saved =
+            savepoints == Savepoints::for_all || kind == nullptr || threw.has(kind, now);
+        failed[i] =
+            saved ? run_in_savepoint(writer, clock, *batch[i]) : run_work(writer, clock, *batch[i]);
+        if (failed[i]) threw.add(kind, now);
+        const bool undo = failed[i] && !saved;
+        if (undo || !writer.in_transaction()) return undone_with(failed[i]);
     }
+    return nullptr;
+}
+
+// Returns why the batch is not committed, or null. Checks the files before the batch, so that
+// nothing is written to a lost file, and after the commit, so that no answer depends on one.
+//
+// A savepoint costs SQLite a copy of each page that the work changes, and few works fail. So the
+// works run without, and if one ends the transaction, the others run again in savepoints (ADR 40).
+std::exception_ptr SqliteStore::Impl::run_all(
+    std::vector<std::unique_ptr<Work>>& batch, std::vector<std::exception_ptr>& failed
+) {
+    if (auto why = watch ? watch->check() : std::string{}; !why.empty())
+        return lost_file(why, StoreError::Effect::none);
+    auto undone = run_works(batch, failed, Savepoints::for_kinds_that_threw);
+    const auto others = static_cast<std::size_t>(std::count(failed.begin(), failed.end(), nullptr));
+    if (undone && others > 0 && others < batch.size()) {
+        roll_back(writer);
+        undone = run_works(batch, failed, Savepoints::for_all);
+    }
+    if (undone) return undone;
     if (auto refused = commit(writer)) return refused;
     if (auto why = watch ? watch->check() : std::string{}; !why.empty())
         return lost_file(why, StoreError::Effect::in_doubt);

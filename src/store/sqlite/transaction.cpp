@@ -29,25 +29,29 @@ std::exception_ptr undone(Kind kind, const std::string& why) {
 
 }  // namespace
 
-std::exception_ptr run_in_savepoint(Connection& connection, base::Clock& clock, store::Work& work) {
+std::exception_ptr run_work(Connection& connection, base::Clock& clock, store::Work& work) {
     std::exception_ptr failed;
     try {
-        connection.control("SAVEPOINT work");
         connection.set_deadline(work.deadline());
         run_checked(connection, clock, work);
-        connection.clear_deadline();
-        if (connection.in_transaction()) connection.control("RELEASE work");
-        return nullptr;
     } catch (...) {
         failed = std::current_exception();
     }
     connection.clear_deadline();
+    return failed;
+}
+
+std::exception_ptr run_in_savepoint(Connection& connection, base::Clock& clock, store::Work& work) {
+    std::exception_ptr failed;
     try {
+        connection.control("SAVEPOINT work");
+        failed = run_work(connection, clock, work);
         if (connection.in_transaction()) {
-            connection.control("ROLLBACK TO work");
+            if (failed) connection.control("ROLLBACK TO work");
             connection.control("RELEASE work");
         }
     } catch (const StoreError&) {
+        if (!failed) failed = std::current_exception();
         roll_back(connection);  // The caller checks in_transaction().
     }
     return failed;

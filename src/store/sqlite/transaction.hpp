@@ -10,6 +10,9 @@
 // returns why it failed, or null.
 namespace pawl::sqlite {
 
+// Runs in an open transaction. If the work fails, the caller rolls the transaction back.
+std::exception_ptr run_work(Connection& connection, base::Clock& clock, store::Work& work);
+
 // Runs in a savepoint of an open transaction: a failed work is rolled back alone. After a full
 // disk, an I/O error or an interrupted write SQLite rolls back the whole transaction: the caller
 // checks in_transaction().
