@@ -126,6 +126,14 @@ class CheckDeploy(unittest.TestCase):
         self.assertIn('must be the variable',
                       self.found(deploy.DASHBOARD, '"uid": "${datasource}"}, "gridPos"', '"uid": "mine"}, "gridPos"', deploy.check_dashboard))
 
+    def test_a_legend_that_gives_two_series_one_name_is_found(self):
+        for old, new, finding in (
+                (' {{point}}"', '"', 'Alerts that fire: its legend needs the label point'),
+                ('"legendFormat": "{{queue}} {{state}}"', '"legendFormat": "{{queue}}"', 'Jobs by state: its legend needs the label state'),
+                ('"showLegend": true, ', '', 'Alerts that fire: its legend needs the field showLegend')):
+            with self.subTest(new):
+                self.assertIn(finding, self.found(deploy.DASHBOARD, old, new, deploy.check_legends))
+
 
 class Promtool(unittest.TestCase):
     def promtool(self, *arguments):
