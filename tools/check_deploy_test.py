@@ -68,7 +68,7 @@ class CheckDeploy(unittest.TestCase):
     def test_a_metric_that_is_not_in_the_list_is_found(self):
         self.assertIn('PawlKeysStuck: pawl_keys_stick is not in docs/metrics.md',
                       self.found(deploy.RULES, '(pawl_keys_stuck)', '(pawl_keys_stick)'))
-        self.assertIn('Open keys: pawl_open is not in docs/metrics.md', self.found(deploy.DASHBOARD, 'max(pawl_keys_open{', 'max(pawl_open{'))
+        self.assertIn('Open keys: pawl_open is not in docs/metrics.md', self.found(deploy.DASHBOARD, '(pawl_keys_open{', '(pawl_open{'))
         self.assertIn('PawlStoreDown: pawl_store_up is not in', self.found(deploy.METRICS, '| `pawl_store_up` |', '| `pawl_store` |'))
 
     def test_a_histogram_is_known_by_the_names_of_its_series_only(self):
@@ -132,7 +132,12 @@ class CheckDeploy(unittest.TestCase):
                 ('"legendFormat": "{{queue}} {{state}}"', '"legendFormat": "{{queue}}"', 'Jobs by state: its legend needs the label state'),
                 ('"showLegend": true, ', '', 'Alerts that fire: its legend needs the field showLegend')):
             with self.subTest(new):
-                self.assertIn(finding, self.found(deploy.DASHBOARD, old, new, deploy.check_legends))
+                self.assertIn(finding, self.found(deploy.DASHBOARD, old, new, deploy.check_queries))
+
+    def test_a_gauge_without_a_window_is_found(self):
+        self.assertIn('Ready: pawl_ready needs a window',
+                      self.found(deploy.DASHBOARD, 'min_over_time(pawl_ready{job=\\"$job\\"}[$__rate_interval])', 'pawl_ready{job=\\"$job\\"}',
+                                 deploy.check_queries))
 
 
 class Promtool(unittest.TestCase):
