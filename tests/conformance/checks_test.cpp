@@ -32,14 +32,19 @@ constexpr Break breaks[] = {
          "break", "UPDATE pawl_idempotency_keys SET status = 'open' WHERE status = 'attention'"
      )},
     {"call_marks",
-     on_all("break", "UPDATE pawl_idempotency_keys SET call_key = NULL WHERE status = 'open'")},
-    {"call_marks",
-     on_all("break", "UPDATE pawl_idempotency_keys SET called_at = NULL WHERE status = 'open'")},
+     on_all(
+         "break",
+         "UPDATE pawl_idempotency_keys SET call_key = NULL, calling = true WHERE status = 'open'"
+     )},
     {"call_marks",
      on_all(
          "break",
-         "UPDATE pawl_idempotency_keys SET called_at = NULL, call_target = NULL, calling = true "
-         "WHERE status = 'open'"
+         "UPDATE pawl_idempotency_keys SET call_key = NULL, called_at = NULL WHERE status = 'open'"
+     )},
+    {"call_marks",
+     on_all(
+         "break",
+         "UPDATE pawl_idempotency_keys SET called_at = NULL, calling = true WHERE status = 'open'"
      )},
     {"calls_not_made", on_all("break", "UPDATE pawl_calls_not_made SET generation = 5")},
     {"calls_not_made", on_all("break", "UPDATE pawl_calls_not_made SET key_id = 999")},
@@ -128,6 +133,8 @@ protected:
         run(sql::call_anew, again, 1, "ride_created", 0, "call key 2", now(), false, "bank", now());
         run(sql::insert_call_not_made, again, 0, "ride_created", "bank", "refused", "why", now());
         finish(again, 1, "ride_created");
+        run(sql::clear_calling, open_key("not made"), 1, "ride_created", "not sent", now());
+        keep_alone(open_key("kept alone"));
         const auto doubt = open_key("doubt");
         to_attention(doubt, 1);
         run(sql::request_settlement, doubt, 1, "give-up", none, none, "ann", "why", now());

@@ -308,7 +308,7 @@ TEST_P(ClaimTest, a_proven_retry_clears_the_mark_and_the_time_of_the_call) {
         read_now(*store, [&](Session& session) { return engine::find_key(session, id); });
     EXPECT_FALSE(found->calling);
     EXPECT_FALSE(found->called_at);
-    EXPECT_FALSE(found->call_target);
+    EXPECT_EQ(found->call_target, "bank");
     EXPECT_FALSE(found->lease_until);
     EXPECT_EQ(state(id).error, "not sent");
 }

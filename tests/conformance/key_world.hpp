@@ -77,6 +77,22 @@ protected:
             server);
         return id;
     }
+    // At the phase behind its call.
+    void keep_alone(std::int64_t id) {
+        run(sql::move_key,
+            id,
+            1,
+            "ride_created",
+            "charge_created",
+            "{}",
+            now() + 30s,
+            std::optional<std::string>{},
+            now(),
+            false,
+            now(),
+            "stripe");
+        run(sql::fail_attempt, id, 1, "charge_created", "no such column", now());
+    }
     std::int64_t finish(
         std::int64_t id,
         int attempt,

@@ -35,6 +35,15 @@ protected:
         );
         return read_rows<Call>(*store, find, id).at(0);
     }
+    struct Line {
+        std::string provider;
+        std::int64_t waiting, in_doubt, attention;
+        std::optional<TimePoint> oldest;
+        std::int64_t down_at;
+        std::optional<TimePoint> down_since;
+        std::optional<std::string> error;
+    };
+    std::vector<Line> providers() { return read_rows<Line>(*store, sql::list_providers); }
 };
 PAWL_ON_EACH_STORE(CallNotMadeTest);
 
@@ -80,14 +89,6 @@ TEST_P(CallNotMadeTest, an_inquiry_keeps_later_attempts_from_the_call) {
 }
 
 TEST_P(CallNotMadeTest, providers_are_listed_with_what_waits_for_them) {
-    struct Line {
-        std::string provider;
-        std::int64_t waiting, in_doubt, attention;
-        std::optional<TimePoint> oldest;
-        std::int64_t down_at;
-        std::optional<TimePoint> down_since;
-        std::optional<std::string> error;
-    };
     const auto id = open_key("hash");
     (void)call_anew(id, 1, 0);
     to_attention(open_key("other"), 1, "in-doubt");
@@ -102,7 +103,7 @@ TEST_P(CallNotMadeTest, providers_are_listed_with_what_waits_for_them) {
     run(sql::set_providers_down, 2, down("bank a", "2027-01-15T08:00:00.000Z"));
     run(sql::set_providers_down, 3, std::optional<std::string>{});
 
-    const auto lines = read_rows<Line>(*store, sql::list_providers);
+    const auto lines = providers();
 
     ASSERT_EQ(lines.size(), 3U);
     EXPECT_EQ(lines[0].provider, "bank a");
@@ -116,6 +117,21 @@ TEST_P(CallNotMadeTest, providers_are_listed_with_what_waits_for_them) {
     EXPECT_EQ(lines[1].attention, 0);
     EXPECT_EQ(lines[1].oldest, now());
     EXPECT_EQ(lines[2].attention, 1);
+}
+
+// Issue 21: nothing waited for a provider that refused all connections.
+TEST_P(CallNotMadeTest, a_key_waits_for_the_provider_that_refused_its_connection) {
+    run(sql::clear_calling, open_key("hash"), 1, "ride_created", "refused", now());
+    keep_alone(open_key("behind its call"));
+
+    const auto lines = providers();
+
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_EQ(lines[0].provider, "stripe");
+    EXPECT_EQ(lines[0].waiting, 1);
+    EXPECT_EQ(lines[0].in_doubt, 0);
+    EXPECT_EQ(lines[0].oldest, std::nullopt);
+    EXPECT_EQ(lines[0].error, "refused");
 }
 
 }  // namespace pawl::conformance

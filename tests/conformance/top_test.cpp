@@ -168,26 +168,17 @@ TEST_P(TopTest, the_errors_of_unsettled_keys_are_counted_by_their_provider) {
     EXPECT_EQ(read_rows<Error>(*store, sql::list_provider_errors, 1).size(), 1U);
 }
 
-TEST_P(TopTest, the_time_line_names_the_provider_of_a_call_that_was_not_made) {
-    const auto id = open_key("a");
-    run(sql::clear_calling, id, 1, "ride_created", "not sent", now());
-    const auto target = [&] {
-        return read_rows<Error>(*store, sql::list_provider_errors, 10).at(0).target;
-    };
-    const auto called = [&](int part, const char* events) {
-        run(sql::insert_key_events, id, 1, part, events);
-    };
-    EXPECT_EQ(target(), std::nullopt);
-    called(
-        0, R"({"events":[{"what":"called","point":"started","to":"mail"},{"what":"released"}]})"
-    );
-    EXPECT_EQ(target(), std::nullopt) << "of another call";
+TEST_P(TopTest, an_error_has_a_provider_at_a_call_also_at_one_that_was_not_made) {
+    run(sql::clear_calling, open_key("a"), 1, "ride_created", "not sent", now());
+    keep_alone(open_key("b"));
 
-    called(
-        1, R"({"events":[{"point":"ride_created","to":"a"},{"point":"ride_created","to":"b"}]})"
-    );
+    const auto errors = read_rows<Error>(*store, sql::list_provider_errors, 10);
 
-    EXPECT_EQ(target(), "b");
+    ASSERT_EQ(errors.size(), 2U);
+    EXPECT_EQ(errors[0].error, "no such column");
+    EXPECT_EQ(errors[0].target, std::nullopt);
+    EXPECT_EQ(errors[1].error, "not sent");
+    EXPECT_EQ(errors[1].target, "stripe");
 }
 
 TEST_P(TopTest, jobs_that_wait_for_another_try_are_counted_by_their_failures) {

@@ -203,7 +203,21 @@ TEST_F(RouterTest, if_none_was_reached_all_may_be_chosen_again) {
     b({Does::retry});
     c({Does::retry});
     EXPECT_EQ(why_of(ask()), Reason::provider_unavailable);
-    EXPECT_EQ(target(), "NULL");
+    EXPECT_EQ(target(), "c 1");  // For which it waits.
+
+    EXPECT_EQ(status_of(ask()), 201);
+    EXPECT_EQ(banks.asked_in_order(), "a 2 b 1 c 1 ");
+    EXPECT_EQ(banks.charges(), 1U);
+}
+
+TEST_F(RouterTest, a_call_that_was_not_sent_is_not_bound_to_a_provider_that_was_removed) {
+    a({Does::retry});
+    b({Does::retry});
+    c({Does::retry});
+    EXPECT_EQ(why_of(ask()), Reason::provider_unavailable);
+    auto fewer = three();
+    fewer.pop_back();
+    restart_with(std::move(fewer));
 
     EXPECT_EQ(status_of(ask()), 201);
     EXPECT_EQ(banks.charges(), 1U);

@@ -1,3 +1,4 @@
+#include "store/checks.hpp"
 #include "tests/engine/shop.hpp"
 #include "tests/engine/world.hpp"
 
@@ -84,6 +85,13 @@ protected:
                 std::string{"ann"},
                 std::string{"seen"},
                 session.now()
+            );
+        });
+    }
+    std::int64_t broken_call_marks() {
+        return store::read_now(world.store, [](store::Session& session) {
+            return detail::run_statement(
+                session, sql::checks::call_marks, [](const detail::Row&) {}, 10
             );
         });
     }
@@ -448,6 +456,8 @@ TEST_F(SettleTest, a_phase_after_the_call_that_throws_keeps_the_result_and_is_re
         const auto open = std::string{" FROM pawl_idempotency_keys WHERE status = 'open'"};
         EXPECT_EQ(world.text("SELECT recovery_point" + open), "charged");
         EXPECT_EQ(world.text("SELECT call_key" + open), "NULL");
+        EXPECT_NE(world.text("SELECT called_at" + open), "NULL");
+        EXPECT_EQ(broken_call_marks(), 0);
         const auto error = world.text("SELECT error" + open);
         EXPECT_NE(error.find("a bug in the last phase"), std::string::npos) << error;
         bugs.in_last_phase = false;

@@ -369,6 +369,10 @@ def provider_errors(settings):
             check_equal(len({group['error_kind'] for group in groups}), len(groups), f'groups: {groups}')
             keys = [row[0] for row in paged.world.rows("SELECT id FROM pawl_idempotency_keys WHERE status = 'open'")]
             check(all(group['key_id'] in keys for group in groups), f'{groups} of {keys}')
+            (waits,) = paged.api('/providers').json['providers']
+            check_equal((waits['provider'].startswith('stripe '), waits['waiting']), (True, 3), f'what waits for it: {waits}')
+            paged.world.change("UPDATE pawl_key_events SET events = '{' WHERE key_id = ?", keys[0])
+            check_equal(sum(group['count'] for group in paged.api('/providers').json['errors']), 3, 'errors beside a damaged time line')
             paged.world.start_provider()
             wait_until('the rides', lambda world=paged.world: all(world.phone().book(key).status == 201 for key in 'abc'))
             check_equal(paged.api('/providers').json['errors'], [], 'after the outage')

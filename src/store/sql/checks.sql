@@ -13,12 +13,13 @@ ORDER BY a.key_id
 LIMIT $1;
 
 -- name: call_marks   ($1 limit)
--- A call that provably did nothing leaves its key, without the time and the target (clear_calling).
+-- A call that provably did nothing leaves its key and its target, without the time (clear_calling). At a phase a key has the time and
+-- the target of its last call, without the call key.
 SELECT CAST(id AS TEXT)
 FROM pawl_idempotency_keys
 WHERE status <> 'finished'
-  AND ((called_at IS NOT NULL AND call_key IS NULL)
-       OR (called_at IS NULL AND (calling OR call_target IS NOT NULL)))
+  AND ((calling AND (call_key IS NULL OR called_at IS NULL))
+       OR (call_target IS NOT NULL AND call_key IS NULL AND called_at IS NULL))
 ORDER BY id
 LIMIT $1;
 

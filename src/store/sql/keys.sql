@@ -32,9 +32,9 @@ ON CONFLICT DO NOTHING;
 
 -- name: clear_calling   ($1 id, $2 attempt, $3 recovery point, $4 error, $5 now)
 -- Records that the call provably did nothing. Only after this may a Repeat::never call be made again. The engine never runs it
--- if an earlier attempt may have made the call.
+-- if an earlier attempt may have made the call. The target stays, for list_providers: without called_at it binds no later call.
 UPDATE pawl_idempotency_keys
-SET calling = false, called_at = NULL, call_target = NULL, lease_until = NULL, error = $4, last_run_at = $5
+SET calling = false, called_at = NULL, lease_until = NULL, error = $4, last_run_at = $5
 WHERE id = $1
   AND attempt = $2
   AND recovery_point = $3

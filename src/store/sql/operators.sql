@@ -39,20 +39,11 @@ ORDER BY k.created_at, k.id
 LIMIT $1;
 
 -- name: list_provider_errors [sqlite]   ($1 limit)
--- The last errors of the unsettled keys, the most frequent first. A call that was certainly not made has left its target in the
--- time line only: in the events of this attempt or, while this one is at its call, of the one before.
-SELECT coalesce(call_target, (
-           SELECT one.value ->> '$.to'
-           FROM pawl_key_events AS e, json_each(e.events, '$.events') AS one
-           WHERE e.key_id = k.id
-             AND json_valid(e.events)
-             AND e.attempt >= k.attempt - 1
-             AND one.value ->> '$.point' = k.recovery_point
-             AND one.value ->> '$.to' IS NOT NULL
-           ORDER BY e.attempt DESC, e.part DESC, one.key DESC
-           LIMIT 1)) AS target,
-       operation, recovery_point, error, count(*), max(last_run_at), max(id)
-FROM pawl_idempotency_keys AS k
+-- The last errors of the unsettled keys, the most frequent first. A key without a call key is at a phase: the error is not its
+-- last provider's.
+SELECT CASE WHEN call_key IS NOT NULL THEN call_target END AS target, operation, recovery_point, error, count(*), max(last_run_at),
+       max(id)
+FROM pawl_idempotency_keys
 WHERE status <> 'finished'
   AND error IS NOT NULL
   AND id IN (
@@ -65,17 +56,9 @@ LIMIT $1;
 
 -- name: list_provider_errors [postgres]
 -- PostgreSQL has no INDEXED BY; its planner uses the partial index by itself.
-SELECT coalesce(call_target, (
-           SELECT one.event ->> 'to'
-           FROM pawl_key_events AS e, json_array_elements(e.events::json -> 'events') WITH ORDINALITY AS one (event, number)
-           WHERE e.key_id = k.id
-             AND e.attempt >= k.attempt - 1
-             AND one.event ->> 'point' = k.recovery_point
-             AND one.event ->> 'to' IS NOT NULL
-           ORDER BY e.attempt DESC, e.part DESC, one.number DESC
-           LIMIT 1)) AS target,
-       operation, recovery_point, error, count(*), max(last_run_at), max(id)
-FROM pawl_idempotency_keys AS k
+SELECT CASE WHEN call_key IS NOT NULL THEN call_target END AS target, operation, recovery_point, error, count(*), max(last_run_at),
+       max(id)
+FROM pawl_idempotency_keys
 WHERE status <> 'finished'
   AND error IS NOT NULL
   AND id IN (
