@@ -15,6 +15,7 @@
 #include "src/cli/restored.hpp"
 #include "src/cli/run.hpp"
 #include "src/cli/shell/shell.hpp"
+#include "src/cli/stuck.hpp"
 #include "src/cli/timeline.hpp"
 #include "src/cli/top/top.hpp"
 #include "src/ops/service_impl.hpp"
@@ -86,15 +87,21 @@ void add_settle(CLI::App& to, Run& run) {
     );
 }
 
+void list_keys(Run& run) {
+    if (!run.filter.stuck) return cli::list_keys(run.open(), run.filter, run.json, run.out);
+    const auto stranded =
+        run.line.knows_operations ? cli::ShowStranded::yes : cli::ShowStranded::no;
+    cli::list_stuck_keys(run.open(), stranded, run.filter.wanted.limit, run.json, run.out);
+}
+
 void add_keys(CLI::App& app, Run& run) {
     auto& keys = *app.add_subcommand(
         "keys", "Idempotency keys: list, search, show, timeline, retry, hold, release, settle"
     );
     keys.require_subcommand(1);
-    auto* list = command(keys, run, "list", "Newest first", [](Run& r) {
-        cli::list_keys(r.open(), r.filter, r.json, r.out);
-    });
+    auto* list = command(keys, run, "list", "Newest first", &list_keys);
     cli::add_key_filter(*list, run.filter);
+    cli::add_stuck(*list, run.filter);
 
     auto* search = command(
         keys,

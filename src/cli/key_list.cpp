@@ -119,6 +119,18 @@ void add_key_filter(CLI::App& to, KeyFilter& filter) {
     add_limit(to, wanted.limit, "Most keys to show");
 }
 
+void add_stuck(CLI::App& to, KeyFilter& filter) {
+    constexpr auto text =
+        "Oldest first, only keys that do not go on by themselves: the completer has failed three "
+        "times or more, or this program does not know their recovery point";
+    const auto others = to.get_options([](const CLI::Option* option) {
+        const auto name = option->get_name();
+        return name != "--limit" && name != "--json" && name != "--help";
+    });
+    auto* stuck = to.add_flag("--stuck", filter.stuck, text);
+    for (auto* other : others) stuck->excludes(other);
+}
+
 void list_keys(Service& service, const KeyFilter& filter, bool json, std::ostream& out) {
     const auto found = search(service, filter);
     if (json) {

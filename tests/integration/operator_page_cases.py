@@ -336,6 +336,11 @@ def make_stuck(paged, stuck, stranded):
     paged.world.change(set_next.format("completer_runs = 0, recovery_point = 'fare_agreed'"), later, stranded)
 
 
+def listed(paged, program):
+    said = paged.world.rides_command('keys', 'list', '--stuck', '--json', '--database', paged.world.url, program=program).stdout
+    return json.loads(said)
+
+
 def stuck_and_stranded(settings):
     with Paged(settings, base=QUICK) as paged:
         paged.start()
@@ -348,6 +353,11 @@ def stuck_and_stranded(settings):
                     [(ids['stuck'], 'stuck', 'ride_created'), (ids['stranded'], 'stranded', 'fare_agreed')], 'the list')
         check_equal((rows[0]['completer_runs'] >= 5, rows[0]['operation']), (True, 'book_ride'), 'its runs')
         check(rows[0]['error'] and rows[0]['completer_next_at'], f'its error and its next run: {rows[0]}')
+        check_equal([row for row in listed(paged, 'rides') if row['id'] != ids['waits']], rows, 'what the command lists')
+        known = [row['why'] for row in listed(paged, 'pawl') if row['id'] != ids['waits']]
+        check_equal(known, ['stuck'], 'of a program without operations')
+        wrong = paged.world.pawl_command('keys', 'list', '--stuck', '--status', 'open', check_status=2).stderr
+        check('--stuck' in wrong and '--status' in wrong, f'it has no filter: {wrong}')
         counts = paged.api('/').json['now']
         check_equal((counts['stuck'] >= 1, counts['stranded']), (True, 1), 'the overview')
         check_equal([row['id'] for row in paged.api('/stuck?limit=1').json], [ids['stuck']], 'the oldest one')
