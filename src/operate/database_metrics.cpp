@@ -147,7 +147,7 @@ void show_jobs(const Found& found, Gauges& to) {
     to.begin("pawl_jobs_oldest_due_seconds", "How long the oldest job is due");
     for (const auto& [queue, counts] : found.due)
         to.add(age(found.now, counts.oldest), {{"queue", queue}});
-    to.begin("pawl_dead_jobs", "Dead letters in the database");
+    to.begin("pawl_dead_jobs", "Dead letters");
     for (const auto& [queue, count] : found.dead) to.add(double(count), {{"queue", queue}});
     to.set(
         "pawl_staged_jobs",
@@ -176,14 +176,16 @@ void show_others(const Found& found, Gauges& to) {
     );
 }
 
-// The jobs of a queue outside the database, if it can be asked.
+// The jobs and dead letters outside the database, if their queue can be asked.
 void read_outside(Service::Impl& service, Found& found) {
-    if (!service.queue.waiting) return;
-    for (const auto& queue : service.queue.waiting(service.queue_names)) {
+    const auto& outside = service.queue;
+    if (!outside.waiting) return;
+    for (const auto& queue : outside.waiting(service.queue_names)) {
         found.jobs[{queue.queue, "ready"}] += queue.ready;
         found.jobs[{queue.queue, "running"}] += queue.running;
         found.jobs[{queue.queue, "retrying"}] += queue.later;
     }
+    for (const auto& [queue, count] : outside.dead()) found.dead[queue] += count;
 }
 
 }  // namespace

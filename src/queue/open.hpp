@@ -49,6 +49,9 @@ struct OpenQueue {
     // for the embedded queue. Throws StoreError.
     std::function<std::vector<QueueDepth>(const std::set<std::string, std::less<>>& names)>
         waiting{};
+    // The dead letters outside the database, at a cost that does not grow with their number; empty
+    // for the embedded queue. Throws StoreError.
+    std::function<DeadCounts()> dead{};
     // The main topics of these queues that Kafka's brokers do not have yet; empty for other queues.
     // Throws StoreError.
     std::function<std::vector<std::string>(const std::set<std::string, std::less<>>& names)>

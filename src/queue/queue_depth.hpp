@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 namespace pawl::queue {
@@ -12,5 +13,8 @@ struct QueueDepth {
     std::int64_t running{};  // Claimed by a worker.
     std::int64_t later{};    // Delayed, or waiting for a retry.
 };
+
+// Dead letters outside the database, by queue.
+using DeadCounts = std::map<std::string, std::int64_t>;
 
 }  // namespace pawl::queue

@@ -1,5 +1,6 @@
 """The operator's listener (--operate): probes over the life of a server, and metrics that count what clients saw."""
 import contextlib
+import functools
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ from stores import Cluster
 from world import World, check, check_equal, wait_until
 
 SOON_S = 5 * SLOW
+LATE_S = 100 * SLOW   # The thread of the gauges waits up to a minute if Kafka makes it wait.
 OPEN_METRICS = {'Accept': 'application/openmetrics-text;version=1.0.0'}
 SERIES = re.compile(r'^(\w+)(?:\{(.*)\})? (\S+)$')
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
@@ -188,6 +190,25 @@ def book_or_not(world, key):
         world.phone().book(key)
 
 
+def dead_letters_outside(settings, queue):
+    """They are counted where they are. While nobody can count them there is no series, and a scrape is as fast as ever."""
+    with Operated(settings, queue=queue) as one:
+        one.start()
+        dead = lambda: [value for (name, _), value in one.metrics().items() if name == 'pawl_dead_jobs']
+        check_equal(one.world.phone('test_refused').book('k').status, 201, 'a ride')
+        wait_until('the dead letter', lambda: sum(dead()) == 1, LATE_S)
+        check_equal(one.world.count('pawl_dead_jobs'), 0, 'dead letters in the database')
+        one.world.queue.go_away()
+        wait_until('no series', lambda: not dead(), LATE_S)
+        began = time.monotonic()
+        one.metrics()
+        check(time.monotonic() - began < SOON_S, 'a scrape waits for the queue')
+        one.world.queue.come_back()
+        wait_until('the dead letter again', lambda: sum(dead()) == 1, LATE_S)
+        one.world.rides_command('dlq', 'purge', '--all', '--reason', 'a test', '--database', one.world.url, *one.world.queue.options)
+        wait_until('none', lambda: dead() == [0], LATE_S)
+
+
 def it_is_off_by_default(settings):
     with World(settings.bin, QUICK) as world:
         world.start_server()
@@ -209,6 +230,8 @@ def cases(settings):
         'requests, calls and jobs are counted': requests_are_counted, 'both formats are valid': formats_are_valid,
         'clients take everything': clients_take_everything, 'it is off by default': it_is_off_by_default,
         'its address is taken': the_address_is_taken}
+    for queue in ('redis', 'kafka'):
+        found[f'dead letters in {queue}'] = functools.partial(dead_letters_outside, queue=queue)
     if World.database == 'postgres':
         found['the database is away'] = the_database_is_away
     elif os.geteuid() == 0:

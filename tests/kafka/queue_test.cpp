@@ -12,6 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
 class KafkaQueueTest : public KafkaTest {};
@@ -75,9 +76,12 @@ TEST_F(KafkaQueueTest, a_dead_letter_written_twice_by_a_crash_is_shown_once) {
     const auto shown = letters.page({}, "", 10);
     ASSERT_EQ(shown.size(), 2);
     EXPECT_EQ(letters.groups({}).at(0).count, 2);
+    EXPECT_THAT(letters.counts(), ElementsAre(Pair("default", 2)));
+    EXPECT_THAT(letters.counts(1), ElementsAre(Pair("default", 1)));
     EXPECT_EQ(letters.merge(std::vector{shown[0].id}, act, std::nullopt).done, 1);
     EXPECT_EQ(letters.purge(std::vector{shown[1].id}, act).done, 1);
     EXPECT_THAT(letters.page({}, "", 10), IsEmpty()) << "the second went with the first";
+    EXPECT_THAT(letters.counts(), ElementsAre(Pair("default", 0)));
     // Retention deletes the first of them with its mark, and the second stays settled.
     const kafka::Partition dead{kafka::dead_topic(options, "default"), 0};
     EXPECT_EQ(kafka::settled(store, dead, 1).offsets.count(1), 1);

@@ -14,6 +14,7 @@
 namespace pawl::testing {
 
 using ::testing::ElementsAre;
+using ::testing::Pair;
 
 TEST(RedisQueueDepth, jobs_that_wait_are_counted_also_those_in_the_lists_of_retries) {
     auto& server = empty_redis();
@@ -43,6 +44,20 @@ TEST(RedisQueueDepth, jobs_that_wait_are_counted_also_those_in_the_lists_of_retr
             std::tuple{"retry (all queues)", 0, 0, 1}
         )
     );
+}
+
+TEST(RedisQueueDepth, dead_letters_are_counted_in_the_one_set_that_all_queues_share) {
+    auto& server = empty_redis();
+    Client client{server.options()};
+    const auto dead = [&] { return queue::sidekiq::dead_counts(client); };
+    EXPECT_THAT(dead(), ElementsAre(Pair("all queues", 0)));
+
+    queue::RedisQueue queue{client};
+    push(client, staged("a"));
+    EXPECT_TRUE(queue.dead_letter(queue.claim(1, 30s).at(0), "for good"));
+    server.ask({"ZADD", "dead", "1", "one of Ruby's"});
+
+    EXPECT_THAT(dead(), ElementsAre(Pair("all queues", 2)));
 }
 
 }  // namespace pawl::testing

@@ -49,8 +49,10 @@ using OnDouble = std::function<void(const Record&, const std::string& life)>;
 }  // namespace
 
 struct KafkaDeadLetters::Impl {
+    // Of the topics of dead letters: of all queues, or of one.
+    std::vector<OffsetRange> extents(const std::string* only);
     // Calls f for each that is shown: not settled by a mark, and the first of its job's life.
-    void each(const std::string* only, const OnFound& f);
+    void each(const std::string* only, const OnFound& f) { each_of(extents(only), f); }
     void each_of(
         const std::vector<OffsetRange>& ranges, const OnFound& f, const OnDouble& on_double = {}
     );
@@ -71,7 +73,7 @@ struct KafkaDeadLetters::Impl {
     Producer producer;
 };
 
-void KafkaDeadLetters::Impl::each(const std::string* only, const OnFound& f) {
+std::vector<OffsetRange> KafkaDeadLetters::Impl::extents(const std::string* only) {
     std::vector<OffsetRange> ranges;
     for (const auto& topic : reader.topics()) {
         const auto queue = queue_of_dead_topic(options, topic);
@@ -79,7 +81,7 @@ void KafkaDeadLetters::Impl::each(const std::string* only, const OnFound& f) {
         const auto extent = reader.extent(topic);
         ranges.insert(ranges.end(), extent.begin(), extent.end());
     }
-    each_of(ranges, f);
+    return ranges;
 }
 
 void KafkaDeadLetters::Impl::each_of(
@@ -250,6 +252,17 @@ std::vector<DeadLetterGroup> KafkaDeadLetters::groups(const DeadLetterFilter& fi
         if (matches(filter, one.letter)) groups.add(one.letter);
     });
     return groups.sorted();
+}
+
+DeadCounts KafkaDeadLetters::counts(std::int64_t newest) {
+    auto ranges = impl_->extents(nullptr);
+    DeadCounts found;
+    for (auto& range : ranges) {
+        range.from = std::max(range.from, range.to - newest);
+        found[queue_of_dead_topic(impl_->options, range.partition.topic).value_or("")] = 0;
+    }
+    impl_->each_of(ranges, [&](const Found& one) { ++found[one.letter.queue]; });
+    return found;
 }
 
 std::optional<DeadLetter> KafkaDeadLetters::find(const std::string& id) {

@@ -3,8 +3,10 @@
 #include "src/base/clock.hpp"
 #include "src/queue/dead_letters.hpp"
 #include "src/queue/kafka/options.hpp"
+#include "src/queue/queue_depth.hpp"
 #include "src/store/store.hpp"
 
+#include <cstdint>
 #include <memory>
 
 namespace pawl::queue {
@@ -35,6 +37,10 @@ public:
         const AuditEntry& act,
         std::optional<TimePoint> remembered_since
     ) override;
+
+    // For metrics: those among the newest records of each partition. A queue without a topic of
+    // dead letters is left out.
+    DeadCounts counts(std::int64_t newest = 1'000);
 
 private:
     struct Impl;

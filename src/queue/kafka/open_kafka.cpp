@@ -65,7 +65,9 @@ OpenQueue open_kafka(
         });
     };
     open.pusher = std::make_unique<KafkaPusher>(options, clock);
-    open.dead_letters = std::make_unique<KafkaDeadLetters>(options, store, clock);
+    auto letters = std::make_unique<KafkaDeadLetters>(options, store, clock);
+    open.dead = [on = letters.get()] { return on->counts(); };
+    open.dead_letters = std::move(letters);
     open.waiting = [options](const auto& names) {
         std::vector<QueueDepth> found;
         for (const auto& name : names)

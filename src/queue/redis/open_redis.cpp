@@ -40,6 +40,7 @@ OpenQueue open_redis(const QueueSetting& setting, store::Store& store, base::OnW
         return std::make_unique<RedisJobs>(on, store, names);
     };
     open.waiting = [client](const auto& names) { return sidekiq::waiting(*client, names); };
+    open.dead = [client] { return sidekiq::dead_counts(*client); };
     return open;
 }
 

@@ -59,4 +59,11 @@ std::vector<QueueDepth> waiting(
     return found;
 }
 
+DeadCounts dead_counts(redis::Client& client) {
+    const auto dead = client.ask(
+        "redis dead count", {"ZCARD", "dead"}, redis::Access::read, redis::Shape::integer
+    );
+    return {{"all queues", dead.integer}};
+}
+
 }  // namespace pawl::queue::sidekiq

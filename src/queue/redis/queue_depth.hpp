@@ -21,4 +21,7 @@ std::vector<QueueDepth> waiting(
     redis::Client& client, const std::set<std::string, std::less<>>& own
 );
 
+// Of all queues together, as "all queues": they share one set. Throws StoreError.
+DeadCounts dead_counts(redis::Client& client);
+
 }  // namespace pawl::queue::sidekiq
