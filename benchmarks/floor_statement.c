@@ -20,7 +20,7 @@ sqlite3* floor_connect(const char* path) {
     const char* settings =
         "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;"
         "PRAGMA cache_size = -8000; PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = "
-        "67108864;";
+        "67108864; PRAGMA wal_autocheckpoint = 4000;";
     check(db, sqlite3_exec(db, settings, NULL, NULL, NULL), SQLITE_OK, settings);
     return db;
 }
