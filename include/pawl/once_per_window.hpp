@@ -34,7 +34,7 @@ struct Once {
 //   if (!ride.first) return pawl::respond(200, ride.value);   // Its own answer is on its way.
 //
 // Times are the database's. Of two concurrent runs one is first, at every isolation and on every
-// store: the other waits for its commit, and on PostgreSQL may run again. If the first one's phase
+// store: the other waits for its commit, and may run again. If the first one's phase
 // is rolled back, so is the window; also if f throws, even if the phase goes on.
 struct OncePerWindow {
     std::string_view action;               // 1 to 200 bytes: a stored name.

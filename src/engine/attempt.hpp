@@ -278,9 +278,10 @@ private:
     std::optional<NotMade> not_made_;
     std::vector<std::string> tried_;  // Targets that refused this call, or were not reached now.
     core::KeepExtent extent_{};       // Extent of the transaction that keeps the result.
-    Answer answer_;                   // The response, or the refusal if the current action fails.
-    std::string_view reason_;         // For the attention list.
-    std::string error_;               // For operators.
+    std::optional<CallMark> kept_mark_{};  // Of the call whose result it keeps.
+    Answer answer_;            // The response, or the refusal if the current action fails.
+    std::string_view reason_;  // For the attention list.
+    std::string error_;        // For operators.
     Timeline timeline_;
     // Began its own span, which no request over HTTP and no job ends.
     std::optional<std::chrono::steady_clock::time_point> own_span_{};

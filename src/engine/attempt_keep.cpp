@@ -15,11 +15,13 @@ using detail::fence_statement;
 
 Attempt::Next Attempt::commit_keep(core::KeepExtent extent) {
     extent_ = extent;
+    kept_mark_ = facts_.mark;
     PAWL_FAULT("engine.keep.before");
     return commit(&Attempt::run_keep, &Attempt::kept, &step());
 }
 
 Attempt::Outcome Attempt::run_keep(store::Session& session) {
+    facts_.mark = kept_mark_;  // A run that was rolled back may have marked the next call.
     const auto began = engine_.clock().steady();
     auto moved = detail::TxFactory::with_tx(tx_context(session), [&](Tx& tx) {
         return step().keep(operation_->op.get(), tx, facts_.at.point.get(), *result_);
@@ -67,6 +69,7 @@ Attempt::Event Attempt::kept(Failed failed) {
         PAWL_FAULT("engine.keep.after");
         return committed();
     }
+    facts_.mark = kept_mark_;
     if (is_fenced(failed)) return event_of_fence();
     const auto failure = event_of_failure(failed);
     const auto& cause = std::get<Rejection>(answer_);

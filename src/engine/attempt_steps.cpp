@@ -91,8 +91,7 @@ Attempt::Outcome Attempt::advance(
 void Attempt::write_first_notes(
     store::Session& session, const Position& at, const std::string& error
 ) {
-    if (!error.empty())
-        note_and_write(session, "released", {.point = at.stored, .detail = error});
+    if (!error.empty()) note_and_write(session, "released", {.point = at.stored, .detail = error});
     // The next attempt goes on in this trace, also if this one dies in its call.
     else if (trace() != nullptr && trace()->sampled() && engine_.records_traces())
         write_notes(session);
@@ -239,7 +238,8 @@ Routing Attempt::routing(const Position& at) const {
     return operation_->steps[at.step].route(operation_->op.get(), at.point.get());
 }
 
-// nullptr: the call is not Routed. The choice counts once it is committed.
+// nullptr: the call is not Routed. A choice that is rolled back may keep a provider that is down
+// from its next trial, until the router's probe_max is over.
 const Provider* Attempt::choose_provider(const Position& at) const {
     if (operation_->steps[at.step].route == nullptr) return nullptr;
     const auto among = routing(at);

@@ -201,6 +201,8 @@ public:
         std::string_view point{};
     };
     void call_ended(const EndedCall& call, const std::string& error);
+    // Those that routers keep from new payments, and others that answer no calls.
+    std::vector<ProviderHealth> providers_down();
     // Logs provider_down or provider_up, with how many requests wait for it.
     void log_provider(ProviderChange change, const EndedCall& call, const std::string& error);
 

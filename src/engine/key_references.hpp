@@ -14,7 +14,7 @@ namespace pawl::engine {
 inline constexpr std::string_view request_reference = "request";
 
 // The references of one transaction of a key, by which people find the key. They are written at
-// its end, two in a statement. Used by one thread at a time.
+// its end. Used by one thread at a time.
 class KeyReferences {
 public:
     static constexpr std::size_t name_max = 40;

@@ -63,7 +63,14 @@ void log_change(const Reported& provider) {
 
 void Engine::call_ended(const EndedCall& call, const std::string& error) {
     if (call.answered && !provider_watch_.any_failing()) return;
-    log_provider(provider_watch_.ended(name_of(call), call.answered), call, error);
+    const auto change = provider_watch_.ended(name_of(call), call.answered, clock().now(), error);
+    log_provider(change, call, error);
+}
+
+std::vector<ProviderHealth> Engine::providers_down() {
+    auto down = routers_.down();
+    for (auto& one : provider_watch_.down(clock().now())) down.push_back(std::move(one));
+    return down;
 }
 
 // The count is read on a thread of the store: the caller has a call's result to keep.

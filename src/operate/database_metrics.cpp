@@ -3,6 +3,7 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/operate/gauges.hpp"
+#include "src/operate/labelled.hpp"
 #include "src/ops/rounds.hpp"
 #include "src/ops/service_impl.hpp"
 #include "src/ops/stranded.hpp"
@@ -58,11 +59,6 @@ struct Found {
     std::vector<std::string> migrations;
 };
 
-// A call target is the provider, and our account there, which is no label.
-std::string provider_of(std::string_view target) {
-    return std::string{target.substr(0, target.find(' '))};
-}
-
 std::optional<TimePoint> time_in(const Row& row, int column, std::string_view statement) {
     return detail::column_as<std::optional<TimePoint>>(row, column, statement);
 }
@@ -98,7 +94,7 @@ void read_jobs(store::Session& session, Found& found) {
 
 void read_others(store::Session& session, Found& found) {
     run_statement(session, sql::list_providers, [&](const Row& row) {
-        auto name = provider_of(row.text(0));
+        auto name = std::string{provider_label(row.text(0))};
         if (found.providers.size() >= providers_max && !found.providers.contains(name))
             name = "other";
         auto& [waiting, down_at] = found.providers[name];
@@ -165,7 +161,7 @@ void show_others(const Found& found, Gauges& to) {
     to.begin("pawl_provider_waiting_keys", "Keys whose call to the provider is not settled");
     for (const auto& [provider, counts] : found.providers)
         to.add(double(counts.first), {{"provider", provider}});
-    to.begin("pawl_provider_down", "Servers that keep the provider from new payments");
+    to.begin("pawl_provider_down", "Servers that the provider does not answer");
     for (const auto& [provider, counts] : found.providers)
         to.add(double(counts.second), {{"provider", provider}});
     to.set("pawl_servers", "Servers of the database", double(found.servers));

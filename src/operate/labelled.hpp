@@ -14,6 +14,11 @@
 
 namespace pawl::operate {
 
+// The label of a provider. A target has our account there, too, which is no label.
+inline std::string_view provider_label(std::string_view target) {
+    return target.substr(0, target.find(' '));
+}
+
 // The series of one metric by the values of its labels. A hit costs one lookup under a shared lock;
 // prometheus::Family hashes a map of the labels for each. Thread-safe.
 template <class Metric>

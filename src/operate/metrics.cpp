@@ -172,12 +172,13 @@ void Metrics::on_phase(const engine::ObservedStep& phase, Took took) {
     phases_.at({phase.operation.name, point_of(phase)}).Observe(in_seconds(took));
 }
 void Metrics::on_call(const engine::ObservedStep& call, core::CallEnded ended, Took took) {
-    calls_.at({call.operation.name, point_of(call), call.provider, result_of(ended)})
+    const auto provider = provider_label(call.provider);
+    calls_.at({call.operation.name, point_of(call), provider, result_of(ended)})
         .Observe(in_seconds(took));
 }
 void Metrics::on_inquiry(const engine::ObservedStep& call, core::InquiryEnded ended, Took) {
-    inquiries_.at({call.operation.name, point_of(call), call.provider, result_of(ended)})
-        .Increment();
+    const auto provider = provider_label(call.provider);
+    inquiries_.at({call.operation.name, point_of(call), provider, result_of(ended)}).Increment();
 }
 void Metrics::on_jobs(
     std::string_view queue, std::string_view kind, const engine::JobsEnded& ended, Took took

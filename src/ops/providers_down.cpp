@@ -46,7 +46,7 @@ std::string text_of(const std::vector<ProviderHealth>& found) {
 
 void ProvidersDown::run_once() {
     const auto server = engine_.store().server();
-    auto now_down = text_of(engine_.routers().down());
+    auto now_down = text_of(engine_.providers_down());
     // A new row has none.
     if (server != server_) written_.clear();
     server_ = server;

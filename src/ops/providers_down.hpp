@@ -9,8 +9,8 @@
 
 namespace pawl::ops {
 
-// Shows operators which providers this server's breakers keep from new payments: in its row in
-// pawl_servers, which is written within a second of a change.
+// Shows operators which providers do not answer this server: in its row in pawl_servers, which is
+// written within a second of a change.
 class ProvidersDown {
 public:
     explicit ProvidersDown(engine::Engine& engine) : engine_{engine} {}  // The engine outlives it.

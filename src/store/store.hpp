@@ -27,7 +27,9 @@ using detail::Value;
 class Work {
 public:
     virtual ~Work() = default;
-    // Runs on a store thread, in the transaction. If it throws, all its writes are rolled back.
+    // Runs on a store thread, in the transaction. If it throws, all its writes are rolled back. May
+    // be called again with a fresh snapshot, after a serialization failure or deadlock, or if
+    // another work in its shared transaction failed. Keep nothing from the earlier run.
     virtual void run(Session& session) = 0;
     // Called once, after the commit is durable (`failed` is null) or after the rollback. Must be
     // quick and only pass the result on.
@@ -35,11 +37,9 @@ public:
     // How long run() may take before it is interrupted and rolled back with StoreError (deadline),
     // as others wait behind it.
     virtual std::chrono::milliseconds deadline() const { return std::chrono::seconds{5}; }
-    // run() may be called again with a fresh snapshot, after a serialization failure or deadlock,
-    // or if another work in its shared transaction failed. Keep nothing from the earlier run.
     virtual Isolation isolation() const { return Isolation::read_committed; }
     // Works of one kind run the same code: what a store learns of one (it was slow) applies to the
-    // others. nullptr: may not share a transaction.
+    // others. nullptr: may not share a transaction, but on SQLite, in a savepoint.
     virtual const void* kind() const { return nullptr; }
 };
 

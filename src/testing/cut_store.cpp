@@ -29,6 +29,7 @@ public:
     }
     std::chrono::milliseconds deadline() const override { return inner_->deadline(); }
     Isolation isolation() const override { return inner_->isolation(); }
+    const void* kind() const override { return inner_->kind(); }
 
 private:
     CutStore& store_;

@@ -4,6 +4,25 @@
 namespace pawl::testing {
 namespace {
 
+// Charged once, and then a parcel that is ordered under a key.
+class OrderOnceAndSend : public OrderSteps {
+public:
+    static constexpr std::string_view name = "order_once_and_send";
+    using OrderSteps::OrderSteps;
+    Outcome<Sent> send(KeyedCall& call, const Charged&) {
+        return Sent{"parcel of " + call.key().text};
+    }
+    Finish keep_parcel(Tx&, const Charged& at, const Sent&) { return answer(201, at); }
+    using Flow = Steps<
+        Atomic<&OrderOnceAndSend::write_order>,
+        Foreign<
+            Repeat::never,
+            &OrderOnceAndSend::charge_once,
+            &OrderOnceAndSend::keep_payment,
+            &OrderOnceAndSend::keep_refusal>,
+        Foreign<Repeat::safe_with_key, &OrderOnceAndSend::send, &OrderOnceAndSend::keep_parcel>>;
+};
+
 // Calls with an unknown outcome: repeated under their key, or never again; and operators'
 // decisions.
 class DoubtTest : public ::testing::Test {
@@ -16,6 +35,7 @@ protected:
     void add_all() {
         world.add(Order{provider});
         world.add(OrderOnce{provider});
+        world.add(OrderOnceAndSend{provider});
     }
     std::string reason() { return world.text("SELECT reason FROM pawl_attention"); }
     Answer settle(
@@ -51,6 +71,18 @@ TEST_F(DoubtTest, a_keyed_call_in_doubt_is_repeated_under_the_same_key) {
     ASSERT_EQ(provider.keys.size(), 2U);
     EXPECT_EQ(provider.keys[0], provider.keys[1]);
     EXPECT_EQ(provider.charges.size(), 1U);
+}
+
+// The keeper's transaction marks the next call. If it is rolled back, that mark decided whether the
+// result is kept later: it was dropped, and a person had to settle a charge whose result was known.
+TEST_F(DoubtTest, a_result_whose_keeping_fails_is_kept_later_whatever_the_next_call_is) {
+    world.store.arm(2, FailingStore::How::undone);
+
+    EXPECT_EQ(status_of(world.ask_until_settled<OrderOnceAndSend>("k", order_of_jane)), 201);
+
+    EXPECT_EQ(world.count("pawl_attention"), 0);
+    EXPECT_EQ(provider.keys.size(), 1U);
+    EXPECT_EQ(world.text("SELECT charge FROM payments"), "ch_1");
 }
 
 TEST_F(DoubtTest, the_key_of_a_call_outlives_a_restart_and_a_new_secret) {

@@ -42,6 +42,27 @@ TEST(ProviderWatch, counts_each_provider_apart) {
     EXPECT_EQ(watch.ended("a", true), ProviderChange::up);
 }
 
+// PawlProviderDown could not fire without a router: only the log said so (issue 21).
+TEST(ProviderWatch, lists_who_is_down_since_when_and_why_until_nobody_calls_it_any_more) {
+    ProviderWatch watch;
+    const TimePoint began{std::chrono::hours{500'000}};
+    for (int i = 0; i <= ProviderWatch::failures_max; ++i) {
+        EXPECT_TRUE(i >= ProviderWatch::failures_max || watch.down(began).empty());
+        watch.ended(
+            "stripe", false, began + std::chrono::seconds{i}, "refused " + std::to_string(i)
+        );
+    }
+
+    const auto down = watch.down(began + ProviderWatch::forgotten_after);
+    ASSERT_EQ(down.size(), 1U);
+    EXPECT_EQ(down[0].target, "stripe");
+    EXPECT_EQ(down[0].down_since, began + std::chrono::seconds{ProviderWatch::failures_max - 1});
+    EXPECT_EQ(down[0].last_error, "refused 5");
+    EXPECT_TRUE(watch.down(began + 2 * ProviderWatch::forgotten_after).empty());
+    watch.ended("stripe", true);
+    EXPECT_TRUE(watch.down(began).empty());
+}
+
 TEST(ProviderWatch, stays_small_however_many_targets_fail) {
     ProviderWatch watch;
     for (int i = 0; i < 1'000; ++i) watch.ended("receiver " + std::to_string(i), false);

@@ -80,10 +80,12 @@ def provider_is_down(settings):
         for i in range(8):
             night.world.phone().book(f'k-{i}')
         night.fires('PawlCallsFail')
+        night.fires('PawlProviderDown')
         check(len(night.lines('provider_down')) <= 1, 'one line for one outage')
         night.world.start_provider()
         night.world.settle()
         night.ends('PawlCallsFail')
+        night.ends('PawlProviderDown')
         check_equal(len(night.lines('provider_up')), len(night.lines('provider_down')), 'and one for its end')
 
 

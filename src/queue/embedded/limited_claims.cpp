@@ -222,8 +222,9 @@ void LimitedClaims::give_partitions(store::Store& store) const {
     if (none) return;
     std::int64_t last = 0;
     for (std::int64_t found = put_at_once; found == put_at_once;)
-        store::write_now(store, [&](store::Session& session) {
+        store::write_now(store, [&, before = last](store::Session& session) {
             found = 0;
+            last = before;  // A run before this one may have been rolled back.
             const auto count = [&](const Row& row) {
                 last = std::max(last, row.integer(0));
                 ++found;

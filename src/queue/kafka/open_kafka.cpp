@@ -65,9 +65,10 @@ OpenQueue open_kafka(
         });
     };
     open.pusher = std::make_unique<KafkaPusher>(options, clock);
-    auto letters = std::make_unique<KafkaDeadLetters>(options, store, clock);
-    open.dead = [on = letters.get()] { return on->counts(); };
-    open.dead_letters = std::move(letters);
+    open.dead_letters = std::make_unique<KafkaDeadLetters>(options, store, clock);
+    // Not by the same reader: a person's long read would hold up the metrics.
+    auto counted = std::make_shared<KafkaDeadLetters>(options, store, clock);
+    open.dead = [counted] { return counted->counts(); };
     open.waiting = [options](const auto& names) {
         std::vector<QueueDepth> found;
         for (const auto& name : names)

@@ -61,8 +61,8 @@ VALUES ($1, $2, $3, $4, $5, $6, $7);
 
 -- name: list_providers [sqlite]
 -- What waits for each provider and account: calls that are under way or are tried again, calls that are asked about, and entries
--- of the attention list. A key without a call key is at a phase, with the target of its last call. Then the servers whose breakers
--- keep it from new payments, and since when.
+-- of the attention list. A key without a call key is at a phase, with the target of its last call. Then the servers that it does not
+-- answer, and since when.
 WITH waiting AS (
     SELECT call_target AS target, sum(status = 'open') AS open, sum(status = 'open' AND calling) AS in_doubt,
            sum(status = 'attention') AS attention, min(called_at) AS oldest, max(error) AS error

@@ -64,7 +64,7 @@ WHERE server_id = $1
   AND state = 'running'
   AND lease_until IS NOT NULL;
 
--- name: set_providers_down   ($1 id, $2 providers that its breakers keep from new payments, as JSON, or NULL)
+-- name: set_providers_down   ($1 id, $2 providers that do not answer it, as JSON, or NULL)
 UPDATE pawl_servers
 SET providers_down = $2
 WHERE id = $1;

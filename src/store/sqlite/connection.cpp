@@ -256,6 +256,7 @@ void Connection::control(const char* text) {
 void Connection::script(std::string_view name, std::string_view text) {
     migrating_ = true;
     const int code = sqlite3_exec(db_, std::string{text}.c_str(), nullptr, nullptr, nullptr);
+    sqlite3_db_config(db_, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0, nullptr);  // It may have failed.
     migrating_ = false;
     if (code != SQLITE_OK) fail(code, name);
 }

@@ -87,7 +87,7 @@ struct SqliteStore::Impl {
         std::vector<std::unique_ptr<Work>>& batch, std::vector<std::exception_ptr>& failed
     );
     enum class Savepoints { for_kinds_that_threw, for_all };
-    std::exception_ptr run_works(
+    std::size_t run_works(
         std::vector<std::unique_ptr<Work>>& batch,
         std::vector<std::exception_ptr>& failed,
         Savepoints savepoints
@@ -168,17 +168,13 @@ void SqliteStore::Impl::loop() {
     }
 }
 
-// Runs the works that have not failed. Returns why the transaction is not to be committed, or null.
-std::exception_ptr SqliteStore::Impl::run_works(
+// Runs the works that have not failed. Returns the place of the one after whose failure the
+// transaction must be rolled back; behind the last one: there is none.
+std::size_t SqliteStore::Impl::run_works(
     std::vector<std::unique_ptr<Work>>& batch,
     std::vector<std::exception_ptr>& failed,
     Savepoints savepoints
 ) {
-    try {
-        writer.control("BEGIN IMMEDIATE");
-    } catch (const StoreError&) {
-        return undone_with(std::current_exception());
-    }
     const auto now = clock.steady();
     for (std::size_t i = 0; i < batch.size(); ++i) {
         if (failed[i]) continue;
@@ -189,28 +185,38 @@ std::exception_ptr SqliteStore::Impl::run_works(
             saved ? run_in_savepoint(writer, clock, *batch[i]) : run_work(writer, clock, *batch[i]);
         if (failed[i]) threw.add(kind, now);
         const bool undo = failed[i] && !saved;
-        if (undo || !writer.in_transaction()) return undone_with(failed[i]);
+        if (undo || !writer.in_transaction()) return i;
     }
-    return nullptr;
+    return batch.size();
 }
 
 // Returns why the batch is not committed, or null. Checks the files before the batch, so that
 // nothing is written to a lost file, and after the commit, so that no answer depends on one.
 //
-// A savepoint costs SQLite a copy of each page that the work changes, and few works fail. So the
-// works run without, and if one ends the transaction, the others run again in savepoints (ADR 40).
+// A savepoint costs SQLite a copy of each page that the work changes, and few works fail. So works
+// of a kind run without, and if one fails, all run again in savepoints (ADR 40): its error may come
+// from rows that are rolled back now. One that met its deadline, or after which SQLite itself
+// has rolled back everything, does not run again.
 std::exception_ptr SqliteStore::Impl::run_all(
     std::vector<std::unique_ptr<Work>>& batch, std::vector<std::exception_ptr>& failed
 ) {
     if (auto why = watch ? watch->check() : std::string{}; !why.empty())
         return lost_file(why, StoreError::Effect::none);
-    auto undone = run_works(batch, failed, Savepoints::for_kinds_that_threw);
-    const auto others = static_cast<std::size_t>(std::count(failed.begin(), failed.end(), nullptr));
-    if (undone && others > 0 && others < batch.size()) {
+    std::vector<std::exception_ptr> final(batch.size());
+    auto savepoints = Savepoints::for_kinds_that_threw;
+    while (true) {
+        if (auto refused = begin(writer)) return refused;
+        const auto at = run_works(batch, failed, savepoints);
+        if (at == batch.size()) break;
+        if (!failed[at]) failed[at] = undone_with(nullptr);
+        const bool met_deadline = store::is_store_error(failed[at], StoreError::Kind::deadline);
+        if (at == 0 || !writer.in_transaction() || met_deadline) final[at] = failed[at];
+        const auto undone = undone_with(failed[at]);
         roll_back(writer);
-        undone = run_works(batch, failed, Savepoints::for_all);
+        failed = final;
+        if (std::find(failed.begin(), failed.end(), nullptr) == failed.end()) return undone;
+        savepoints = Savepoints::for_all;  // From now on each round has one final error more.
     }
-    if (undone) return undone;
     if (auto refused = commit(writer)) return refused;
     if (auto why = watch ? watch->check() : std::string{}; !why.empty())
         return lost_file(why, StoreError::Effect::in_doubt);

@@ -29,6 +29,15 @@ std::exception_ptr undone(Kind kind, const std::string& why) {
 
 }  // namespace
 
+std::exception_ptr begin(Connection& connection) {
+    try {
+        connection.control("BEGIN IMMEDIATE");
+        return nullptr;
+    } catch (const StoreError&) {
+        return undone_with(std::current_exception());
+    }
+}
+
 std::exception_ptr run_work(Connection& connection, base::Clock& clock, store::Work& work) {
     std::exception_ptr failed;
     try {

@@ -10,6 +10,9 @@
 // returns why it failed, or null.
 namespace pawl::sqlite {
 
+// BEGIN IMMEDIATE.
+std::exception_ptr begin(Connection& connection);
+
 // Runs in an open transaction. If the work fails, the caller rolls the transaction back.
 std::exception_ptr run_work(Connection& connection, base::Clock& clock, store::Work& work);
 
