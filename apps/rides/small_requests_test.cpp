@@ -37,6 +37,26 @@ TEST(PutUser, a_new_user_has_no_customer_at_stripe_whatever_its_address) {
     }
 }
 
+// SQLite would build a temporary table for IN at each ride (migration 0007).
+TEST(Conditions, the_state_of_a_ride_is_checked_without_a_list) {
+    pawl::testing::TestDatabase database{"rides", sql::migrations::all};
+    static constexpr pawl::Statement<0> table{
+        "table", "SELECT sql FROM sqlite_schema WHERE name = 'rides'", {}};
+    static constexpr pawl::Statement<0> wrong{"wrong", "UPDATE rides SET state = 'lost'", {}};
+    const auto text = database.in_tx([](pawl::Tx& tx) {
+        const auto user =
+            pawl::query_one<std::int64_t>(tx, sql::insert_user, "ann@example.com", "cus_ann");
+        (void)pawl::query_one<RideId>(
+            tx, sql::insert_ride, tx.now(), 5, 1.0, 2.0, 3.0, 4.0, 2000, "usd", "rides", user
+        );
+        return pawl::query_one<std::string>(tx, table);
+    });
+
+    EXPECT_NE(text.find("state = 'booking' OR state = 'booked'"), text.npos) << text;
+    EXPECT_EQ(text.find("CHECK (state IN"), text.npos) << text;
+    EXPECT_THROW(database.in_tx([](pawl::Tx& tx) { pawl::execute(tx, wrong); }), pawl::StoreError);
+}
+
 // A database of the first migration, where each user had a customer.
 TEST(Customers, users_of_an_older_database_keep_their_customers_and_rides) {
     pawl::testing::TestDatabase database{"rides", std::span{sql::migrations::all}.first(1)};

@@ -139,6 +139,43 @@ TEST_P(FaultyBatchTest, after_an_interrupted_write_the_others_run_again) {
     EXPECT_EQ(texts(), (Texts{"before", "after"}));
 }
 
+TEST_P(FaultyBatchTest, two_interrupted_writes_fail_alone) {
+    const auto interrupted = [this](Session& session) {
+        clock.tick(1s);
+        (void)error_of([&] { change(session, endless_write); });
+        clock.tick(0s);
+    };
+
+    const auto endings = run_faulty({insert("a"), interrupted, insert("b"), interrupted});
+
+    EXPECT_FALSE(endings[0].error());
+    EXPECT_EQ(endings[1].error()->kind(), Kind::deadline);
+    EXPECT_FALSE(endings[2].error());
+    EXPECT_EQ(endings[3].error()->kind(), Kind::deadline);
+    EXPECT_EQ(texts(), (Texts{"a", "b"}));
+}
+
+// The row that it met was never committed.
+TEST_P(FaultyBatchTest, a_work_that_met_a_row_of_one_that_failed_later_succeeds) {
+    bool first_run = true;
+    const auto endings = run_faulty(
+        {insert("before"),
+         [&](Session& session) {
+             change(session, notes::insert, "the same");
+             if (!std::exchange(first_run, false)) throw LostLease{};
+         },
+         insert("the same")}
+    );
+
+    if (GetParam()) {
+        EXPECT_THROW((void)endings[1].error(), LostLease);
+        EXPECT_FALSE(endings[2].error());
+    } else {  // In savepoints nothing is rolled back that another one met.
+        EXPECT_FALSE(endings[1].error());
+        EXPECT_EQ(endings[2].error()->kind(), Kind::constraint);
+    }
+}
+
 TEST_P(FaultyBatchTest, an_exception_after_the_end_of_the_transaction_reaches_no_neighbour) {
     const auto endings = run_faulty({insert("before"), [this](Session& session) {
                                          clock.tick(1s);
