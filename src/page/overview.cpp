@@ -90,7 +90,7 @@ Html tile(const object& now, std::string_view field, std::string_view href, bool
     return element(
         "a",
         {{"class", alarm ? "tile bad" : "tile"}, {"href", std::string{href}}},
-        {element("span", {{"class", "number"}}, number), element("span", label_of(field))}
+        {element("span", {{"class", "number"}}, number), " ", element("span", label_of(field))}
     );
 }
 

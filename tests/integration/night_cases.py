@@ -83,7 +83,7 @@ def provider_is_down(settings):
         night.fires('PawlProviderDown')
         check(len(night.lines('provider_down')) <= 1, 'one line for one outage')
         night.world.start_provider()
-        night.world.settle()
+        night.world.settle(60)  # Tries of an outage this long are further apart.
         night.ends('PawlCallsFail')
         night.ends('PawlProviderDown')
         check_equal(len(night.lines('provider_up')), len(night.lines('provider_down')), 'and one for its end')
