@@ -2,6 +2,7 @@
 
 #include <pawl/browser.hpp>
 
+#include "apps/rides/pages/sent_forms.hpp"
 #include "apps/rides/pages/sessions.hpp"
 #include "apps/rides/pages/sign_in_tries.hpp"
 
@@ -49,6 +50,7 @@ private:
     const Sessions& sessions_;
     SignInTries& tries_;
     std::function<void(EndedSession)> end_session_;
+    mutable SentForms sent_;
 };
 
 }  // namespace rides
