@@ -103,7 +103,7 @@ TEST_F(GatherRowsTest, two_rows_are_one_statement) {
     EXPECT_EQ(failing_statement(), "insert_jobs");
 }
 
-TEST_F(GatherRowsTest, references_of_a_key_are_one_statement) {
+TEST_F(GatherRowsTest, two_references_are_one_statement) {
     static constexpr Sql references =
         on_all("references", "SELECT key_id, name, id FROM pawl_key_references ORDER BY name");
     const auto refer = [&](const Value& name, std::string_view id) {
@@ -123,7 +123,7 @@ TEST_F(GatherRowsTest, references_of_a_key_are_one_statement) {
     begin();
     refer("charge", "ch_1");
     refer(null, "ch_2");
-    EXPECT_EQ(failing_statement(), "insert_key_references");
+    EXPECT_EQ(failing_statement(), "insert_two_key_references");
 }
 
 TEST_F(GatherRowsTest, a_single_row_is_its_own_statement) {

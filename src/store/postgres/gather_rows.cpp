@@ -20,13 +20,16 @@ constexpr std::size_t bytes_max = 1'000'000;
 // The statement that inserts many rows for one that inserts one; null: there is none. By the text,
 // which may be at several addresses.
 const Sql* many_of(const Sql& one) {
-    constexpr std::array<std::pair<const Sql*, const Sql*>, 3> known{
+    constexpr std::array<std::pair<const Sql*, const Sql*>, 2> known{
         {{&sql::insert_job, &sql::postgres::insert_jobs},
-         {&sql::insert_key_reference, &sql::postgres::insert_key_references},
          {&sql::insert_staged_job, &sql::postgres::insert_staged_jobs}}};
     for (const auto& [single, many] : known)
         if (one.postgres == single->postgres) return many;
     return nullptr;
+}
+
+bool is_reference(const Sql& statement) {
+    return statement.postgres == sql::insert_key_reference.postgres;
 }
 
 // PostgreSQL refuses other values with an error that names the single statement.
@@ -67,6 +70,16 @@ std::vector<Connection::Queued> Connection::gather_rows(std::vector<Queued> queu
         };
         // A single row stays as it is.
         const auto awaited = queued.size() - 1;
+        if (is_reference(head.statement) && first + 1 < awaited && belongs(queued[first + 1])) {
+            auto& values = head.values;
+            auto& others = queued[first + 1].values;
+            values.insert(values.end(), others.begin(), others.end());
+            gathered.push_back(
+                {sql::postgres::insert_two_key_references, head.use, head.owner, std::move(values)}
+            );
+            first += 2;
+            continue;
+        }
         if (many != nullptr && first + 1 < awaited && belongs(queued[first + 1]))
             for (; end < awaited && belongs(queued[end]); ++end)
                 append_row(rows, queued[end].values);

@@ -22,20 +22,19 @@ SELECT p1, p2, p3, p4, 'ready', p5, p6, p7
 FROM json_to_recordset($1::json)
     AS rows (p1 TEXT, p2 TEXT, p3 TEXT, p4 TEXT, p5 TIMESTAMPTZ, p6 BIGINT, p7 TIMESTAMPTZ);
 
--- name: insert_key_references [postgres]   ($1 rows as a JSON list)
--- The same for insert_key_reference (key_search.sql).
-INSERT INTO pawl_key_references (key_id, name, id)
-SELECT p1, p2, p3
-FROM json_to_recordset($1::json)
-    AS rows (p1 BIGINT, p2 TEXT, p3 TEXT)
-ON CONFLICT DO NOTHING;
-
 -- name: insert_staged_jobs [postgres]   ($1 rows as a JSON list)
 -- The same for insert_staged_job (staged_jobs.sql).
 INSERT INTO pawl_staged_jobs (jid, queue, kind, args, run_at, key_id, created_at)
 SELECT p1, p2, p3, p4, p5, p6, p7
 FROM json_to_recordset($1::json)
     AS rows (p1 TEXT, p2 TEXT, p3 TEXT, p4 TEXT, p5 TIMESTAMPTZ, p6 BIGINT, p7 TIMESTAMPTZ);
+
+-- name: insert_two_key_references [postgres]   ($1 key id, $2 name, $3 id, $4 key id, $5 another name, $6 another id)
+-- insert_key_reference (key_search.sql) twice. Most transactions with references have two. A list in JSON would cost more than a second
+-- statement.
+INSERT INTO pawl_key_references (key_id, name, id)
+VALUES ($1, $2, $3), ($4, $5, $6)
+ON CONFLICT DO NOTHING;
 
 -- name: lock_name [postgres]   ($1 number)
 -- The lock belongs to the transaction and not to the session: PgBouncer gives the session to another client afterwards.
