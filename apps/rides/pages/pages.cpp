@@ -67,11 +67,14 @@ Response too_many_tries(std::string_view next, std::chrono::seconds wait) {
     return response;
 }
 
-std::optional<Page> page_of_answer(const Shown& what, const std::string& form_token) {
+std::optional<Page> page_of_answer(
+    const Shown& what, const std::string& form_token, const SentForms& sent
+) {
     if (what.route == "/bookings/{key}") {
         auto booking = pawl::from_json<Booking>(what.body);
         if (!booking) return std::nullopt;
-        if (booking->state != "new") return booking_page(*booking);
+        if (booking->state != "new" || sent.has(booking->key, std::chrono::steady_clock::now()))
+            return booking_page(*booking);
         if (!is_key_of_form(booking->key)) return nothing_there_page();
         return form_page({.key = booking->key, .form_token = form_token});
     }
@@ -169,26 +172,21 @@ bool Pages::from_own_page(const pawl::RequestHead& head, std::string_view token)
 
 std::optional<Response> Pages::present(const Shown& what) const {
     const bool booking = what.route == "/rides" && what.head.method == "POST";
-    const auto moment = std::chrono::steady_clock::now();
     if (booking)
         if (auto path = after_booking(what)) {
-            if (what.status == 409) sent_.add(what.key, moment);
+            if (what.status == 409) sent_.add(what.key, std::chrono::steady_clock::now());
             return see_other(std::move(*path));
         }
     const auto session = sessions_.find(what.head, now());
     const std::string form_token = session ? session->form_token : "";
-    std::optional<Page> page;
     if (what.route == "/bookings/{key}" && what.status == 200)
-        if (auto known = pawl::from_json<Booking>(what.body)) {
-            if (known->state == "finished" && known->status == 201 && known->location)
-                return see_other(*known->location);
-            if (known->state == "new" && sent_.has(known->key, moment)) page = booking_page(*known);
-        }
+        if (const auto known = pawl::from_json<Booking>(what.body);
+            known && known->state == "finished" && known->status == 201 && known->location)
+            return see_other(*known->location);
     const auto type = what.header("Content-Type");
-    if (!page)
-        page = type.starts_with("application/problem+json") ? page_of_problem(what, form_token)
-               : what.status == 200                         ? page_of_answer(what, form_token)
-                                                            : std::nullopt;
+    auto page = type.starts_with("application/problem+json") ? page_of_problem(what, form_token)
+                : what.status == 200 ? page_of_answer(what, form_token, sent_)
+                                     : std::nullopt;
     if (!page) return std::nullopt;
     if (session) {
         page->rider = session->principal.account;
