@@ -7,6 +7,7 @@ import random
 import threading
 import time
 
+from lost_jobs import jobs_at_work, keep_lost_jobs, lost_jobs
 from never_cases import Doubtful
 from race_cases import at_once
 from world import KILLED, WAIT_S, NotSo, World, check, check_equal, wait_until
@@ -70,22 +71,6 @@ def check_all(world, keys, at_work=()):
                     if '"event":"job_failed"' in line)
     check(len(odd) <= held_back, f'receipts sent twice without a reason: {odd}, {said}; lines held back: {held_back}')
     return mails
-
-
-def keep_jobs_of_ended(world):
-    """From now on the database itself keeps the jobs of each server that another one ends. A query by the case may come too late."""
-    world.change("CREATE TABLE jobs_of_ended (jid TEXT NOT NULL);"
-                 "CREATE FUNCTION keep_jobs_of_ended() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO jobs_of_ended"
-                 " SELECT jid FROM pawl_jobs WHERE state = 'running' AND server_id = OLD.id; RETURN OLD; END $$;"
-                 'CREATE TRIGGER keep_jobs AFTER DELETE ON pawl_servers FOR EACH ROW EXECUTE FUNCTION keep_jobs_of_ended()')
-
-
-def jobs_of_ended(world):
-    return {jid for (jid,) in world.rows('SELECT jid FROM jobs_of_ended')}
-
-
-def jobs_at_work(world):
-    return {jid for (jid,) in world.rows("SELECT jid FROM pawl_jobs WHERE state = 'running'")}
 
 
 class Riders:
@@ -198,7 +183,7 @@ def one_user(settings, kind=World):
 def nodes_die(settings, seed, kind=World):
     with several(settings, 100, kind=kind) as world:
         world.start_nodes(3)
-        keep_jobs_of_ended(world)
+        keep_lost_jobs(world)
         with Riders(world, seed) as riders:
             for node in world.nodes:
                 riders.go_on(50)
@@ -209,7 +194,7 @@ def nodes_die(settings, seed, kind=World):
                 node.wait()
             riders.go_on(50)
         wait_until('the dead nodes to be noticed', lambda: world.count('pawl_servers') == 3)
-        riders.at_work |= jobs_of_ended(world)
+        riders.at_work |= lost_jobs(world)
         riders.check_all()
 
 
@@ -221,20 +206,20 @@ def nodes_hang(settings, seed, kind=World):
     """Each is paused for longer than its leases: other nodes have taken over its work when it wakes."""
     with several(settings, 300, kind=kind) as world:
         world.start_nodes(3)
+        keep_lost_jobs(world)
         done = {FINISHED: {}, BOOKED: {}}
         with Riders(world, seed, count=24, patient=12, timeout=1) as riders:
             for node in world.nodes:
                 riders.go_on(30)
                 node.pause()
                 over = time.monotonic() + LONGER_THAN_LEASES_S
-                time.sleep(0.5 * SLOW)   # A claim that was sent before the pause is committed by then.
-                riders.note_jobs()
                 wait_until('the leases to end', lambda over=over: time.monotonic() > over)
                 riders.go_on(1)
                 for query, rows in done.items():
                     rows.update(world.rows(query))
                 node.wake()
             riders.go_on(50)
+        riders.at_work = lost_jobs(world)
         riders.check_all()
         for query, rows in done.items():
             now = dict(world.rows(query))
@@ -356,7 +341,7 @@ def workers_die(settings):
         check_equal((world.count('pawl_jobs', "state = 'ready'"), len(world.mails())), (200, 0), 'jobs that wait, receipts')
         for node in world.nodes:
             check_equal(node.stop(), 0, 'the exit code')
-        keep_jobs_of_ended(world)
+        keep_lost_jobs(world)
         first, *others = world.nodes
         first.start(fault='worker.call.after:20:kill9')
         wait_until('its first receipt', world.mails)   # Otherwise the others might send all.

@@ -7,7 +7,8 @@ import socket
 import statistics
 import time
 
-from nodes_cases import SLOW, Riders, check_all, jobs_of_ended, keep_jobs_of_ended
+from lost_jobs import keep_lost_jobs, lost_jobs
+from nodes_cases import SLOW, Riders, check_all
 from world import KILLED, Node, World, check, check_equal, wait_until
 
 # Where it dies: with requests in calls, with jobs claimed, and with jobs at work.
@@ -41,7 +42,7 @@ def takeover(settings, point):
         dying.start(fault=point)
         dying.wait()
         (server,) = servers(world) - others
-        keep_jobs_of_ended(world)
+        keep_lost_jobs(world)
         with Riders(world, settings.seed, count=16, timeout=2):
             wait_until('the death', lambda: dying.process.poll() is not None)
             died = time.monotonic()
@@ -53,7 +54,7 @@ def takeover(settings, point):
         (left,) = json.loads(world.pawl_command('servers', 'list', '--json').stdout)
         check_equal((left['keys'], left['jobs'], left['host']), (0, 0, socket.gethostname()), 'what the living server holds')
         check('server_ended' in world.nodes[0].log(), 'the end is logged')
-        check_all(world, world.count('pawl_idempotency_keys'), jobs_of_ended(world))
+        check_all(world, world.count('pawl_idempotency_keys'), lost_jobs(world))
         return took, held
 
 

@@ -6,7 +6,8 @@ those that such a server reaches (PAWL_FAULT_LOG), with each commit; nodes_cases
 import collections
 import os
 
-from nodes_cases import QUICK, booked, check_all, jobs_at_work
+from lost_jobs import jobs_at_work
+from nodes_cases import QUICK, booked, check_all
 from world import KILLED, WAIT_S, Node, World, check, check_equal, wait_until
 
 DATABASES = ('postgres',)
