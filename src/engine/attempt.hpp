@@ -76,6 +76,8 @@ private:
     };
     // An inquiry about the call of `mark`.
     struct Asking {
+        // Of the call that it is about. facts_ may have the next one, whose begin failed.
+        int generation{};
         // The first recorded inquiry about this call; nullopt: this one.
         std::optional<TimePoint> since;
         TimePoint now;  // Before the inquiry, by the database's clock.

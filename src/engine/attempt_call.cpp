@@ -82,7 +82,8 @@ Attempt::Event Attempt::call() {
     if (const auto* stop = std::get_if<core::MustNotCall>(&rule)) {
         need_person(stop->why, nullptr, {});
         if (!may_inquire(stop->why)) return Event::needs_person;
-        asking_ = Asking{.since = {}, .now = engine_.clock().now()};
+        asking_ =
+            Asking{.generation = facts_.generation, .since = {}, .now = engine_.clock().now()};
         return Event::ask;
     }
     engine_.count_call();
@@ -172,8 +173,11 @@ Attempt::Event Attempt::called(const detail::CallOutcome& ended, const std::stri
     reason_ = kind == core::CallEnded::stuck ? "stuck" : "in-doubt";
     const auto event = core::attempt::event_of(after_call(kind));
     if (event != Event::needs_person || !has_inquiry()) return event;
-    asking_ =
-        Asking{.since = {}, .now = engine_.clock().now(), .stuck = kind == core::CallEnded::stuck};
+    asking_ = Asking{
+        .generation = facts_.generation,
+        .since = {},
+        .now = engine_.clock().now(),
+        .stuck = kind == core::CallEnded::stuck};
     return Event::ask;
 }
 

@@ -214,7 +214,8 @@ Attempt::Outcome Attempt::resume_at_call(store::Session& session, const KeyRow& 
     if (const auto* stop = std::get_if<core::MustNotCall>(&rule)) {
         need_person(stop->why, &row, target);
         if (may_inquire(stop->why)) {
-            asking_ = Asking{.since = find_inquiry(session, row), .now = now};
+            asking_ = Asking{
+                .generation = facts_.generation, .since = find_inquiry(session, row), .now = now};
             return reached;
         }
         to_attention(session);

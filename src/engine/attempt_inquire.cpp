@@ -212,7 +212,7 @@ void Attempt::note_inquiry(store::Session& session) {
         session,
         sql::note_inquiry,
         facts_.id,
-        facts_.generation,
+        asking_->generation,
         facts_.at.stored,
         session.now(),
         asking_->answer,
@@ -263,7 +263,6 @@ std::optional<Attempt::Event> Attempt::go_on_elsewhere(
 // The next generation has its own call key. Its provider is chosen here, before the call.
 Attempt::Outcome Attempt::run_begin_anew(store::Session& session) {
     const auto now = session.now();
-    facts_.generation = not_made_->generation;  // An earlier run, rolled back, has raised it.
     note_inquiry(session);
     facts_.generation = not_made_->generation + 1;
     mark_call(now, facts_.at, step().route == nullptr ? Lost::no : Lost::perhaps);

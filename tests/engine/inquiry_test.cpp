@@ -127,6 +127,20 @@ TEST_F(InquiryTest, a_call_that_is_not_found_is_made_anew_only_when_that_is_fina
     EXPECT_EQ(world.number("SELECT generation FROM pawl_idempotency_keys"), 1);
 }
 
+// The next call was not begun, so the inquiry is about the one before it.
+TEST_F(InquiryTest, an_inquiry_whose_next_call_could_not_be_begun_counts_for_its_own_call) {
+    provider.next({Does::doubt});
+    (void)world.ask<OrderAsked>("k", order_of_jane);
+    world.clock.advance(600s);
+    world.store.arm(2, FailingStore::How::undone, FailingStore::Kind::constraint);
+
+    EXPECT_EQ(why_of(world.ask<OrderAsked>("k", order_of_jane)), Reason::needs_attention);
+
+    EXPECT_EQ(world.number("SELECT generation FROM pawl_idempotency_keys"), 0);
+    EXPECT_EQ(noted("generation"), "0");
+    EXPECT_EQ(noted("times"), "2");
+}
+
 // `never` is called again only after proof; its second call has the mark of its own.
 TEST_F(InquiryTest, the_second_call_may_be_in_doubt_as_the_first) {
     provider.next({Does::doubt, Does::doubt_charged});

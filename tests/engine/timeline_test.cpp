@@ -15,8 +15,8 @@ protected:
     // What happened, in order.
     std::string told() {
         return world.text(
-            "SELECT coalesce(group_concat(what, ' '), '') FROM (SELECT e.value ->> '$.what' AS "
-            "what "
+            "SELECT coalesce(group_concat(what, ' '), '') FROM ("
+            "SELECT e.value ->> '$.what' AS what "
             "FROM pawl_key_events AS t, json_each(t.events, '$.events') AS e "
             "ORDER BY t.key_id, t.attempt, t.part, e.key)"
         );
