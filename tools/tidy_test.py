@@ -2,6 +2,7 @@
 import importlib.machinery
 import importlib.util
 import os
+import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -113,6 +114,20 @@ class PublicHeaders(unittest.TestCase):
 
     def test_private_headers_are_not_restricted(self):
         self.assertEqual(findings('src/store/sqlite/a.hpp', '#include <sqlite3.h>\n#define A 1\n'), [])
+
+
+class Python(unittest.TestCase):
+    def test_an_undefined_name_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = {name: os.path.join(folder, name) for name in ('wrong.py', 'broken.py', 'program', 'text')}
+            texts = {'wrong.py': 'def lost():\n    return jobs()\n', 'broken.py': 'def (:\n', 'text': 'jobs()\n',
+                     'program': '#!/usr/bin/env python3\nprint(jobs())\n'}
+            for name, text in texts.items():
+                with open(paths[name], 'w', encoding='utf-8') as file:
+                    file.write(text)
+            found = list(tidy.pyflakes({paths[name]: text for name, text in texts.items()}))
+        self.assertEqual({(os.path.basename(path), line) for path, line, _ in found}, {('wrong.py', 2), ('broken.py', 1), ('program', 2)})
+        self.assertIn("undefined name 'jobs'", [what for _, _, what in found])
 
 
 class Functions(unittest.TestCase):

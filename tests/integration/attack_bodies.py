@@ -1,5 +1,5 @@
 """Attacks on the limits of a body, on the bytes after it, and on its contents."""
-from attack import (BAD, BOOKED, BOOKED_THEN_END, CHUNKS, CODED, CUT, KEY, LINE, OTHER_JSON, SIZE, Attack, Due, Group, coded, each, get,
+from attack import (BAD, BOOKED, BOOKED_THEN_END, CHUNKS, CODED, CUT, KEY, LINE, SIZE, Attack, Due, Group, coded, each, get,
                     kept, post, refused, then)
 from malformed_requests import GOOD_JSON, HOST, TOKEN, TYPE
 

@@ -1,6 +1,6 @@
 """Attacks on the request line and the header fields."""
-from attack import (BAD, BOOKED, BOOKED_THEN_END, CODED, KEY, LINE, SIZE, Attack, Group, each, get, post, refused)
-from malformed_requests import GOOD_JSON, HOST, TOKEN, TYPE
+from attack import (BAD, BOOKED, BOOKED_THEN_END, CODED, LINE, SIZE, Attack, Group, each, get, post, refused)
+from malformed_requests import HOST
 
 LENGTH = b'Content-Length: %d' % SIZE
 SEPARATORS = [bytes([c]) for c in b'(),/:;<=>?@[\\]{}"']

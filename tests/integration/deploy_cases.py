@@ -11,7 +11,6 @@ import threading
 import time
 
 from never_cases import ONCE, Doubtful
-from nodes_cases import SLOW
 from phone import HERE_TO_THERE, Phone
 from ports import free_port
 from world import WAIT_S, NotSo, World, check, check_equal, end, wait_until

@@ -350,7 +350,7 @@ def workers_die(settings):
         check_equal(first.process.wait(WAIT_S), KILLED, 'how the node ended')
         at_work = jobs_at_work(world)   # Their leases may end before the node is noticed.
         world.settle()
-        mails = check_all(world, 100, at_work | jobs_of_ended(world))
+        mails = check_all(world, 100, at_work | lost_jobs(world))
         check_equal(max(mails.values()), 2, f'one death, one repeat: {mails.most_common(3)}')
 
 

@@ -8,7 +8,7 @@ import time
 from kill_cases import QUICK
 from murphy_cases import faults
 from phone import Phone
-from world import World, check, check_equal, wait_until
+from world import World, check_equal, wait_until
 
 NEW, OLD = 'whsec_new_secret_of_tests', 'whsec_old_secret_of_tests'
 HOOKS = ['--settle-after-s', '0']

@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -31,11 +32,22 @@ std::string line_of(const std::string& command) {
     return text.substr(0, text.find('\n'));
 }
 
+// In memory, if there is enough: what is there need not outlive the machine.
+std::filesystem::path folder_of_little() {
+    constexpr std::uintmax_t enough = 4'000'000'000;
+    const std::filesystem::path memory{"/dev/shm"};
+    std::error_code none;
+    const auto space = std::filesystem::space(memory, none);
+    return !none && space.available > enough ? memory : std::filesystem::temp_directory_path();
+}
+
 class Cluster {
 public:
     enum class Keeps { little, what_is_committed };
     explicit Cluster(Keeps keeps) {
-        std::string folder = (std::filesystem::temp_directory_path() / "pawl-pg-XXXXXX").string();
+        const auto where =
+            keeps == Keeps::little ? folder_of_little() : std::filesystem::temp_directory_path();
+        std::string folder = (where / "pawl-pg-XXXXXX").string();
         if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error{"no folder"};
         folder_ = folder;
         const auto port = std::to_string(free_port());
@@ -110,10 +122,15 @@ void run_sql(const std::string& url, const std::string& text) {
         throw std::runtime_error{text + ": " + PQerrorMessage(connection.get())};
 }
 
-PostgresDatabase::PostgresDatabase() {
+PostgresDatabase::PostgresDatabase() : PostgresDatabase{std::string{"template1"}} {}
+
+PostgresDatabase::PostgresDatabase(const PostgresDatabase& original)
+    : PostgresDatabase{original.name_} {}
+
+PostgresDatabase::PostgresDatabase(const std::string& original) {
     static std::atomic<int> made{0};
     name_ = "test_" + std::to_string(::getpid()) + "_" + std::to_string(++made);
-    run_sql(cluster_url(), "CREATE DATABASE " + name_);
+    run_sql(cluster_url(), "CREATE DATABASE " + name_ + " TEMPLATE " + original);
     url_ = with_database(cluster_url(), name_);
 }
 

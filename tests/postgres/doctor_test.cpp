@@ -52,8 +52,10 @@ protected:
     ~DoctorTest() override {
         testing::run_sql(database.url(), "DROP OWNED BY doctor_tests; DROP ROLE doctor_tests");
     }
+    // One connection: a read returns before its transaction has ended, which the next read would
+    // find on another connection.
     std::unique_ptr<Database> open(const std::string& url) {
-        return Database::open(url, Database::As::inspection);
+        return Database::open(url + "?connections=1", Database::As::inspection);
     }
     // The database as another role, which may read all tables.
     std::string url_of_role() {
@@ -90,6 +92,36 @@ TEST_F(DoctorTest, an_open_transaction_is_found_by_its_age) {
     EXPECT_THAT(
         read_rows<Snapshot>(opened->store(), sql::doctor::list_old_snapshots, 0), IsEmpty()
     );
+}
+
+TEST_F(DoctorTest, a_worker_of_autovacuum_is_no_open_transaction) {
+    const auto opened = open(database.url());
+    static constexpr Statement<0> workers{
+        "workers",
+        {},
+        "SELECT backend_type, pid::bigint, state FROM pg_stat_activity WHERE datname = "
+        "current_database() AND backend_type = 'autovacuum worker' AND xact_start < "
+        "clock_timestamp()"};
+    const auto at_work = [&] { return read_rows<Snapshot>(opened->store(), workers).size(); };
+    // Its ANALYZE calls the index's function for each row.
+    testing::run_sql(
+        database.url(),
+        "CREATE FUNCTION slow(n INTEGER) RETURNS INTEGER IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN "
+        "PERFORM pg_sleep(0.02); RETURN n; END $$; CREATE TABLE slow_rows (n INTEGER); CREATE "
+        "INDEX ON slow_rows (slow(n)); ALTER TABLE slow_rows SET (autovacuum_analyze_threshold = "
+        "1); INSERT INTO slow_rows SELECT generate_series(1, 100)"
+    );
+    testing::run_sql(database.url(), "ALTER SYSTEM SET autovacuum_naptime = '1s'");
+    testing::run_sql(database.url(), "SELECT pg_reload_conf()");
+    for (int i = 0; i < 1'200 && at_work() == 0; ++i)
+        testing::run_sql(database.url(), "SELECT pg_sleep(0.05)");
+
+    ASSERT_EQ(at_work(), 1U);
+    EXPECT_THAT(
+        read_rows<Snapshot>(opened->store(), sql::doctor::list_old_snapshots, 0), IsEmpty()
+    );
+    testing::run_sql(database.url(), "ALTER SYSTEM RESET autovacuum_naptime");
+    testing::run_sql(database.url(), "SELECT pg_reload_conf()");
 }
 
 TEST_F(DoctorTest, a_table_with_more_dead_rows_than_living_ones_is_found) {

@@ -45,12 +45,13 @@ ORDER BY c.relname;
 
 -- name: list_old_snapshots [postgres]   ($1 age in seconds at least)
 -- What keeps VACUUM from removing dead rows: transactions, prepared transactions, and replication slots that nobody reads. The age of
--- a slot is in transactions.
+-- a slot is in transactions. Not autovacuum's workers, which end by themselves.
 SELECT 'a transaction', floor(extract(epoch FROM clock_timestamp() - xact_start))::bigint,
        'pid ' || pid || ' of ' || coalesce(usename::text, '?') || ', ' || coalesce(state, '?')
 FROM pg_stat_activity
 WHERE datname = current_database()
   AND pid <> pg_backend_pid()
+  AND backend_type <> 'autovacuum worker'
   AND xact_start < clock_timestamp() - make_interval(secs => $1::integer)
 UNION ALL
 SELECT 'a prepared transaction', floor(extract(epoch FROM clock_timestamp() - prepared))::bigint, gid
