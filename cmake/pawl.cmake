@@ -108,6 +108,7 @@ function(pawl_program name)
 endfunction()
 
 # pawl_tests(core LABEL unit SOURCES claim_test.cpp LIBRARIES pawl::core)  -> one program, one ctest entry a TEST
+# or four for all with PAWL_TESTS_WHOLE; UNLISTED: none, as the caller adds its own
 # ONE_BY_ONE: the files are not compiled as one, because several of them use the same local names.
 # PAWL_TEST_OPTIONS (a preset's): options of the tests' own code, which is most of what a sanitizer's build compiles; not for
 # tests that compute much, which say OPTIMIZED.
@@ -115,7 +116,7 @@ function(pawl_tests name)
     if(NOT PAWL_TESTS)
         return()
     endif()
-    cmake_parse_arguments(ARG "ONE_BY_ONE;OPTIMIZED" "LABEL;FILTER" "SOURCES;LIBRARIES" ${ARGN})
+    cmake_parse_arguments(ARG "ONE_BY_ONE;OPTIMIZED;UNLISTED" "LABEL" "SOURCES;LIBRARIES" ${ARGN})
     if(NOT rapidcheck_FOUND)
         list(FILTER ARG_SOURCES EXCLUDE REGEX property_test)
     endif()
@@ -128,16 +129,22 @@ function(pawl_tests name)
     endif()
     target_link_libraries(test_${name} PRIVATE pawl_options ${ARG_LIBRARIES} $<TARGET_NAME_IF_EXISTS:rapidcheck>
         GTest::gmock GTest::gtest_main)
-    gtest_discover_tests(test_${name} TEST_FILTER "${ARG_FILTER}" PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300
-        DISCOVERY_TIMEOUT 60)
+    if(ARG_UNLISTED)
+        return()
+    elseif(PAWL_TESTS_WHOLE)
+        pawl_sharded_test(test_${name} test_${name} 4 LABEL ${ARG_LABEL})
+    else()
+        gtest_discover_tests(test_${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300 DISCOVERY_TIMEOUT 60)
+    endif()
 endfunction()
 
-# pawl_sharded_test(name program N [ARGUMENTS...])  -> N ctest entries, started first: each mostly waits for servers
+# pawl_sharded_test(name program N LABEL label [ARGUMENTS...])  -> N ctest entries, started first, as they are long
 function(pawl_sharded_test name program shards)
+    cmake_parse_arguments(ARG "" "LABEL" "" ${ARGN})
     math(EXPR last "${shards} - 1")
     foreach(shard RANGE ${last})
-        add_test(NAME ${name}_${shard} COMMAND ${program} ${ARGN})
-        set_tests_properties(${name}_${shard} PROPERTIES LABELS conformance TIMEOUT 900 COST 1000
+        add_test(NAME ${name}_${shard} COMMAND ${program} ${ARG_UNPARSED_ARGUMENTS})
+        set_tests_properties(${name}_${shard} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 900 COST 1000
             ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
     endforeach()
 endfunction()
