@@ -5,6 +5,8 @@ import os
 import sys
 import unittest
 
+import wrong_programs
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
@@ -82,9 +84,9 @@ class Changes(unittest.TestCase):
             self.assertNotEqual(check.changed(right, changes), right, name)
 
     def test_no_two_wrong_programs_share_a_name(self):
-        groups = (check.wrong_programs.FLOW, check.wrong_programs.POINTS, check.wrong_programs.CALLS,
-                  check.wrong_programs.HANDS, check.wrong_programs.PARTS, check.wrong_programs.CLIENT, check.wrong_programs.LOCKS,
-                  check.wrong_programs.ROUTES)
+        groups = (wrong_programs.FLOW, wrong_programs.POINTS, wrong_programs.CALLS,
+                  wrong_programs.HANDS, wrong_programs.PARTS, wrong_programs.CLIENT, wrong_programs.LOCKS,
+                  wrong_programs.ROUTES)
         self.assertEqual(sum(len(group) for group in groups), len(check.WRONG))
 
 

@@ -73,8 +73,13 @@ public:
         url_ = line_of(tool + " url --port " + port);
     }
     ~Cluster() {
-        ::kill(server_, SIGINT);
-        ::waitpid(server_, nullptr, 0);
+        if (::waitpid(server_, nullptr, WNOHANG) == server_) {
+            std::fprintf(stderr, "PostgreSQL ended before the tests. Its log:\n");
+            (void)!std::system(("tail -20 " + folder_.string() + ".log >&2").c_str());
+        } else {
+            ::kill(server_, SIGINT);
+            ::waitpid(server_, nullptr, 0);
+        }
         std::error_code ignored;
         std::filesystem::remove_all(folder_, ignored);
         std::filesystem::remove(folder_.string() + ".log", ignored);
