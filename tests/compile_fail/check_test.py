@@ -2,13 +2,11 @@
 import importlib.machinery
 import importlib.util
 import os
-import sys
 import unittest
 
 import wrong_programs
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
 
 
 def load(name):

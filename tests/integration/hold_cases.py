@@ -12,6 +12,11 @@ from world import WAIT_S, World, check, check_equal, wait_until
 WHY = ['--reason', 'which card was charged?', '--by', 'ann']
 
 
+def in_an_hour():
+    """As the stores keep times."""
+    return time.strftime('%Y-%m-%dT%H:%M:%S.000Z', time.gmtime(time.time() + 3600))
+
+
 def keys(world, *arguments, check_status=0):
     """A command of `rides keys`, as JSON, or what it says on standard error."""
     done = world.rides_command('keys', *arguments, '--database', world.url, '--json', check_status=check_status)
@@ -88,7 +93,7 @@ def retry_of_many(settings):
         keys(world, 'hold', '--key', 'k-3', *WHY)
         # The back-off of hours of failures. The errors differ: the breaker of the provider may be open.
         world.change("UPDATE pawl_idempotency_keys SET completer_next_at = ?, error = ? WHERE status = 'open'",
-                     time.strftime('%Y-%m-%dT%H:%M:%S.000Z', time.gmtime(time.time() + 3600)), "Couldn't connect to server")
+                     in_an_hour(), "Couldn't connect to server")
         world.start_provider()
         chosen = ['--all', '--operation', 'book_ride', '--error', "Couldn't connect", '--since', '1h']
         sample = keys(world, 'retry', *chosen, '--dry-run')

@@ -8,7 +8,7 @@ import urllib.parse
 
 import node
 from browser import Browser
-from hold_cases import without_provider
+from hold_cases import in_an_hour, without_provider
 from kill_cases import QUICK
 from never_cases import ONCE
 from night_cases import without
@@ -175,8 +175,7 @@ def settled(settings, javascript):
         paged.start()
         key = paged.doubt()
         # On a busy machine the time in which the call may still be carried out could end before the page is asked.
-        later = time.strftime('%Y-%m-%dT%H:%M:%S.000Z', time.gmtime(time.time() + 3600))
-        paged.world.change('UPDATE pawl_idempotency_keys SET called_at = ? WHERE id = ?', later, key)
+        paged.world.change('UPDATE pawl_idempotency_keys SET called_at = ? WHERE id = ?', in_an_hour(), key)
         tab = paged.signed_in('oli', javascript=javascript)
         check_equal(tab.text('a.tile.bad').split(), ['1', 'attention'], 'the alarm')
         tab.click('a.tile.bad')
@@ -333,7 +332,7 @@ def dead_letters(settings):
 
 def make_stuck(paged, stuck, stranded):
     """Each is a key: of one the completer has failed often, the other stands at a point of a later release."""
-    later = time.strftime('%Y-%m-%dT%H:%M:%S.000Z', time.gmtime(time.time() + 3600))
+    later = in_an_hour()
     set_next = "UPDATE pawl_idempotency_keys SET completer_next_at = ?, {} WHERE idempotency_key = ? AND status = 'open'"
     paged.world.change(set_next.format('completer_runs = 5'), later, stuck)
     paged.world.change(set_next.format("completer_runs = 0, recovery_point = 'fare_agreed'"), later, stranded)
