@@ -20,12 +20,12 @@ def binaries():
 class Cluster:
     """A durable PostgreSQL in the scratch folder."""
 
-    def __init__(self, folder, settings=()):
+    def __init__(self, folder, settings=(), under=''):
         self.port = free_port()
         with open(os.path.join(folder, 'postgres.log'), 'wb') as log:
             self.process = subprocess.Popen(
                 [os.path.join(ROOT, 'tools', 'postgres'), 'run', os.path.join(folder, 'cluster'), '--port', str(self.port),
-                 '--durable', *(f'--set={name}' for name in (*SETTINGS, *settings))], stdout=log, stderr=log)
+                 '--durable', f'--under={under}', *(f'--set={name}' for name in (*SETTINGS, *settings))], stdout=log, stderr=log)
         self.url('postgres')
         subprocess.run([os.path.join(ROOT, 'tools', 'postgres'), 'url', '--port', str(self.port)], check=True,
                        stdout=subprocess.DEVNULL)

@@ -36,6 +36,10 @@ class Rows(unittest.TestCase):
                 for name, count in (('empty_answer', 100), ('replay', 250))]
         self.assertIn('2.5  http 100', list(instructions.table(rows))[-1])
 
+    def test_instructions_in_the_database_stand_alone(self):
+        rows = [{'name': 'ride', 'database': 'in postgres', 'instructions': 2_000_000, 'requests': 1, 'shares': {}}]
+        self.assertRegex(list(instructions.table(rows))[-1], r'^ride +in postgres +2,000,000 *$')
+
 
 if __name__ == '__main__':
     unittest.main()

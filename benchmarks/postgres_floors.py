@@ -5,7 +5,6 @@ by currval(), as results can't be fetched inside a pipeline.
 """
 import importlib.machinery
 import importlib.util
-import json
 import os
 import re
 
@@ -49,7 +48,7 @@ def filled(text, *values):
 
 
 def fenced(statement):
-    return f'WITH fenced AS ({statement.rstrip(";")} RETURNING 1) SELECT 1 / count(*) FROM fenced;'
+    return f'WITH fenced AS ({statement.rstrip(";")} RETURNING 1) SELECT 1 / (EXISTS (SELECT FROM fenced))::int;'
 
 
 class Scripts:
@@ -81,10 +80,9 @@ class Scripts:
         return [filled(self.sql['set_charge'], RIDE, f"'ch_' || {RIDE}")]
 
     def _jobs(self):
-        # Constant, as a client would send it. No colon before a digit: pgbench would read a variable.
-        rows = [{'p1': '0123456789abcdef01234567', 'p2': 'default', 'p3': kind, 'p4': POINT.strip("'"), 'p5': '20270101T000000Z',
-                 'p6': 1, 'p7': '20270101T000000Z'} for kind in ('send_receipt', 'add_points')]
-        return [filled(self.sql['insert_jobs'], f"'{json.dumps(rows)}'")]
+        jobs = [("'0123456789abcdef01234567'", "'default'", f"'{kind}'", POINT, 'now()', '1', 'now()')
+                for kind in ('send_receipt', 'add_points')]
+        return [filled(self.sql['insert_two_jobs'], *jobs[0], *jobs[1])]
 
     def _transaction(self, statements, isolation='READ COMMITTED'):
         return [f'BEGIN ISOLATION LEVEL {isolation};', *statements, 'COMMIT;']

@@ -3,12 +3,15 @@
 #include "src/base/clock.hpp"
 #include "src/base/random.hpp"
 #include "src/store/postgres/postgres_store.hpp"
+#include "src/store/postgres/row.hpp"
 #include "tests/conformance/store_world.hpp"
 #include "tests/postgres/cluster.hpp"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
+#include <string_view>
 
 // What a connection must withstand: an answer without end, an old clock, and translated messages.
 namespace pawl::postgres {
@@ -50,6 +53,29 @@ protected:
 };
 
 }  // namespace
+
+// The first run of a statement does not know yet which of its parameters are times
+// (parameters.hpp).
+TEST_F(ConnectionTest, a_time_is_the_same_as_text_and_in_binary) {
+    constexpr auto same = on_all(
+        "same",
+        "SELECT $1::timestamptz, $1 = '2027-01-15 08:00:00.123Z'::timestamptz, $2::text, "
+        "$3::timestamptz"
+    );
+    for (int times = 0; times < 3; ++times) {
+        const std::string_view at = "2027-01-15T08:00:00.123Z";
+        const std::string_view elsewhere = "2027-01-15 09:00:00.5+01";
+        const std::array<detail::Value, 3> values{at, at, elsewhere};
+        connection.queue(same, values, Connection::Use::plain);
+        const auto result = connection.flush();
+        const PostgresRow row{result.get(), "same"};
+
+        EXPECT_EQ(row.text(0), at);
+        EXPECT_EQ(row.integer(1), 1);
+        EXPECT_EQ(row.text(2), at);
+        EXPECT_EQ(row.text(3), "2027-01-15T08:00:00.500Z");
+    }
+}
 
 // The check of a statement's first word refuses it earlier; without that check nothing may hang
 // either.

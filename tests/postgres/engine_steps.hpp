@@ -35,7 +35,7 @@ inline Statement of(const Sql& sql, std::vector<Text> values) {
 // The store's own text: TheFence.is_that_of_the_store.
 inline std::string fence_text(const Sql& sql) {
     return "WITH fenced AS (" + std::string{sql.postgres} +
-           " RETURNING 1) SELECT 1 / count(*) FROM fenced";
+           " RETURNING 1) SELECT 1 / (EXISTS (SELECT FROM fenced))::int";
 }
 
 inline Statement fence(const Sql& sql, std::vector<Text> values) {

@@ -100,7 +100,38 @@ TEST_F(GatherRowsTest, two_rows_are_one_statement) {
     stage(sql::insert_job, "a");
     stage(sql::insert_job, null);
 
+    EXPECT_EQ(failing_statement(), "insert_two_jobs");
+}
+
+TEST_F(GatherRowsTest, two_staged_rows_are_one_statement) {
+    begin();
+    stage(sql::insert_staged_job, "a");
+    stage(sql::insert_staged_job, null);
+    EXPECT_EQ(failing_statement(), "insert_two_staged_jobs");
+}
+
+TEST_F(GatherRowsTest, three_rows_are_one_statement) {
+    begin();
+    for (const auto* jid : {"a", "b"}) stage(sql::insert_job, jid);
+    stage(sql::insert_job, null);
+
     EXPECT_EQ(failing_statement(), "insert_jobs");
+}
+
+TEST_F(GatherRowsTest, two_rows_arrive_in_order_and_unchanged) {
+    const auto* args = R"({"text":"a \"quote\", a \\ and \u0000, Zürich 🚕","list":[1,null]})";
+    for (const auto& [insert, all] :
+         {std::pair{&sql::insert_job, &jobs}, std::pair{&sql::insert_staged_job, &staged}}) {
+        begin();
+        stage(*insert, "1", args, std::int64_t{7});
+        stage(*insert, "2", args);
+        commit();
+
+        EXPECT_EQ(
+            read(*all),
+            (std::vector{"1 " + std::string{args} + " 7 ", "2 " + std::string{args} + "  "})
+        );
+    }
 }
 
 TEST_F(GatherRowsTest, two_references_are_one_statement) {
@@ -110,12 +141,10 @@ TEST_F(GatherRowsTest, two_references_are_one_statement) {
         const std::array<Value, 3> values{std::int64_t{7}, name, id};
         connection.queue(sql::insert_key_reference, values, Use::plain);
     };
-    for (int times = 0; times < 2; ++times) {  // The second time they are there.
-        begin();
-        refer("request", "a \"quoted\" id");
-        refer("ride", "17");
-        commit();
-    }
+    begin();
+    refer("request", "a \"quoted\" id");
+    refer("ride", "17");
+    commit();
 
     EXPECT_EQ(
         read(references), (std::vector<std::string>{"7 request a \"quoted\" id ", "7 ride 17 "})

@@ -336,6 +336,21 @@ inline std::vector<Case> cases_of_locks() {
 inline std::vector<Case> cases_of_the_database() {
     const auto* rows =
         R"([{"p1":"j","p2":"queue-1","p3":"k","p4":"{}","p5":"2027-01-01","p7":"2027-01-01"}])";
+    const std::vector<Text> two_jobs{
+        "j",
+        "queue-1",
+        "k",
+        "{}",
+        at::now,
+        "7",
+        at::now,
+        "k",
+        "queue-1",
+        "k",
+        "{}",
+        at::now,
+        "7",
+        at::now};
     return {
         {&sql::advance_mark, {at::now, "3"}},
         {&sql::delete_secret, {"1"}},
@@ -358,9 +373,11 @@ inline std::vector<Case> cases_of_the_database() {
         {&sql::postgres::claim_key_under_id, {id::next, hash_of(id::next)}, {}, {}, 100, true},
         {&sql::postgres::database_clock, {}},
         {&sql::postgres::insert_jobs, {rows}},
+        {&sql::postgres::insert_staged_jobs, {rows}},
+        {&sql::postgres::insert_two_jobs, two_jobs},
         {&sql::postgres::insert_two_key_references,
          {id::open, "ride", "1", id::open, "charge", "ch_1"}},
-        {&sql::postgres::insert_staged_jobs, {rows}},
+        {&sql::postgres::insert_two_staged_jobs, two_jobs},
         {&sql::postgres::lock_name, {"7"}},
         {&sql::postgres::set_lock_timeout, {"50"}},
         {&sql::postgres::preallocate_key_ids, {"10"}},

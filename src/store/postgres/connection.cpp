@@ -2,17 +2,17 @@
 
 #include "src/base/url.hpp"
 #include "src/store/postgres/failure.hpp"
+#include "src/store/postgres/parameters.hpp"
 #include "src/store/postgres/sql_text.hpp"
+#include "src/store/postgres/type_ids.hpp"
 #include "src/store/store.hpp"
 
-#include <boost/algorithm/hex.hpp>
 #include <poll.h>
 #include <postgresql/libpq-fe.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 
 namespace pawl::postgres {
@@ -32,25 +32,6 @@ constexpr std::chrono::seconds silence{1};
 constexpr std::chrono::seconds clock_is_fresh{10};
 constexpr std::chrono::milliseconds clock_is_exact{50};
 
-// Parameters are sent as texts; the database infers their types from the statement.
-std::optional<std::string> text_of(const Value& value, std::string_view statement) {
-    if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
-    if (const auto* number = std::get_if<double>(&value)) {
-        std::array<char, 32> digits{};
-        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), *number);
-        return std::string{digits.data(), end.ptr};
-    }
-    if (const auto* blob = std::get_if<detail::Bytes>(&value))
-        return "\\x" + boost::algorithm::hex_lower(std::string{blob->bytes});
-    const auto* text = std::get_if<std::string_view>(&value);
-    if (text == nullptr) return std::nullopt;
-    if (text->find('\0') != text->npos)
-        throw store::statement_error(
-            Kind::statement, statement, ": PostgreSQL keeps no text with a NUL character"
-        );
-    return std::string{*text};
-}
-
 std::string message_of(const pg_result* result) {
     auto field = [&](char code) {
         const char* text = PQresultErrorField(result, code);
@@ -68,7 +49,8 @@ std::string message_of(const pg_result* result) {
 // can raise by itself (research/prototype.md, trap 1). So no UPDATE is written twice.
 std::string fence_text(std::string_view text) {
     // tidy: allow sql: wraps a constant of a .sql file
-    return "WITH fenced AS (" + std::string{text} + " RETURNING 1) SELECT 1 / count(*) FROM fenced";
+    return "WITH fenced AS (" + std::string{text} +
+           " RETURNING 1) SELECT 1 / (EXISTS (SELECT FROM fenced))::int";
 }
 
 std::string trimmed(std::string text) {
@@ -182,35 +164,64 @@ void Connection::flush_each(OnAnswer on_answer) {
 
 void Connection::send(const Queued& queued, std::vector<Expected>& expected) {
     const auto& [statement, use, owner, values] = queued;
-    std::vector<const char*> pointers;
-    pointers.reserve(values.size());
-    for (const auto& value : values) pointers.push_back(value ? value->c_str() : nullptr);
     const auto text = [&statement = statement, use = use] {
         return use == Use::fence ? fence_text(statement.postgres) : std::string{statement.postgres};
     };
-    const int count = static_cast<int>(values.size());
     if (!options_.prepared) {
+        const Parameters parameters{values, {}};
         check(PQsendQueryParams(
-            pg_, text().c_str(), count, nullptr, pointers.data(), nullptr, nullptr, 0
+            pg_,
+            text().c_str(),
+            parameters.count(),
+            nullptr,
+            parameters.values(),
+            parameters.lengths(),
+            parameters.formats(),
+            0
         ));
-        expected.push_back({statement.name, use, nullptr, owner});
+        expected.push_back({statement.name, use, owner});
         return;
     }
-    const auto [known, is_new] =
-        prepared_.try_emplace(std::pair{statement.postgres.data(), use}, std::string{});
-    if (is_new) {
-        // The number distinguishes it from a statement that was dropped as outdated and keeps its
-        // name in the database. Process and connection distinguish it from other clients'
-        // statements behind a connection pool.
-        known->second = std::string{statement.name} + "_" + std::to_string(next_name_++) + "_" +
-                        std::to_string(::getpid()) + "_" + std::to_string(PQbackendPID(pg_));
-        check(PQsendPrepare(pg_, known->second.c_str(), text().c_str(), 0, nullptr));
-        expected.push_back({statement.name, use, statement.postgres.data(), owner});
-    }
-    check(
-        PQsendQueryPrepared(pg_, known->second.c_str(), count, pointers.data(), nullptr, nullptr, 0)
-    );
-    expected.push_back({statement.name, use, nullptr, owner});
+    const PreparedKey key{statement.postgres.data(), use};
+    if (!prepared_.contains(key)) prepare(queued, text(), expected);
+    const auto& prepared = prepared_.at(key);
+    const Parameters parameters{values, prepared.times};
+    check(PQsendQueryPrepared(
+        pg_,
+        prepared.name.c_str(),
+        parameters.count(),
+        parameters.values(),
+        parameters.lengths(),
+        parameters.formats(),
+        0
+    ));
+    expected.push_back({statement.name, use, owner});
+}
+
+void Connection::prepare(
+    const Queued& queued, const std::string& text, std::vector<Expected>& expected
+) {
+    const auto& statement = queued.statement;
+    // The number distinguishes it from a statement that was dropped as outdated and keeps its
+    // name in the database. Process and connection distinguish it from other clients'
+    // statements behind a connection pool.
+    const auto name = std::string{statement.name} + "_" + std::to_string(next_name_++) + "_" +
+                      std::to_string(::getpid()) + "_" + std::to_string(PQbackendPID(pg_));
+    prepared_[{statement.postgres.data(), queued.use}] = {name, {}};
+    check(PQsendPrepare(pg_, name.c_str(), text.c_str(), 0, nullptr));
+    check(PQsendDescribePrepared(pg_, name.c_str()));
+    for (const auto step : {Step::prepare, Step::describe})
+        expected.push_back(
+            {statement.name, queued.use, queued.owner, step, statement.postgres.data()}
+        );
+}
+
+// The answer to Step::describe.
+void Connection::note_prepared(const pg_result* answer, const Expected& entry) {
+    const auto found = prepared_.find({entry.text, entry.use});
+    if (found == prepared_.end()) return;
+    for (int i = 0; i < PQnparams(answer); ++i)
+        found->second.times.push_back(PQparamtype(answer, i) == TypeId::timestamp_with_zone);
 }
 
 // Reads all answers, even after a failure, so that the connection stays in step.
@@ -221,9 +232,11 @@ void Connection::read_answers(const std::vector<Expected>& expected, OnAnswer on
         auto answer = next_answer();
         const auto status = PQresultStatus(answer.get());
         if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
-            if (entry.prepares != nullptr) prepared_.erase({entry.prepares, entry.use});
+            if (entry.step == Step::prepare) prepared_.erase({entry.text, entry.use});
             if (!failed) failed = failure(answer.get(), entry);
-        } else if (entry.use == Use::begin && entry.prepares == nullptr) {
+        } else if (entry.step == Step::describe) {
+            note_prepared(answer.get(), entry);
+        } else if (entry.use == Use::begin && entry.step == Step::run) {
             // It ran before its answer came, as part of one packet.
             if (clock_.steady() - began > clock_is_exact)
                 database_clock_.reset();
@@ -232,7 +245,7 @@ void Connection::read_answers(const std::vector<Expected>& expected, OnAnswer on
         }
         while (next_answer()) {  // Skips the end of this statement's results.
         }
-        if (entry.prepares == nullptr) on_answer(std::move(answer), failed);
+        if (entry.step == Step::run) on_answer(std::move(answer), failed);
     }
     if (PQresultStatus(next_answer().get()) != PGRES_PIPELINE_SYNC) lost("sync");
 }
@@ -244,7 +257,7 @@ Result Connection::next_answer() {
     if (result == nullptr && PQstatus(pg_) != CONNECTION_OK) lost("answer");
     // The last message of a database that is shutting down.
     if (PQresultStatus(result.get()) == PGRES_FATAL_ERROR && PQstatus(pg_) != CONNECTION_OK) {
-        const auto error = failure(result.get(), {"answer", Use::control, nullptr, owner_});
+        const auto error = failure(result.get(), {"answer", Use::control, owner_});
         dead_ = true;
         throw StoreError{Kind::unavailable, error.effect(), error.statement(), error.what()};
     }
@@ -341,7 +354,7 @@ void Connection::script(std::string_view name, std::string_view text) {
         while (const auto answer = next_answer()) {
             const auto status = PQresultStatus(answer.get());
             if (status == PGRES_FATAL_ERROR && !failed)
-                failed = failure(answer.get(), {name, Use::plain, nullptr, owner_});
+                failed = failure(answer.get(), {name, Use::plain, owner_});
         }
     }
     if (PQenterPipelineMode(pg_) == 0) lost(name);

@@ -118,18 +118,28 @@ private:
         std::size_t owner{};
         std::vector<std::optional<std::string>> values;
     };
+    // A statement of which the database keeps the plan: by the text's address and use.
+    using PreparedKey = std::pair<const char*, Use>;
+    struct Prepared {
+        std::string name;
+        std::vector<bool> times;  // The parameters that are times; empty until it is described.
+    };
+    enum class Step { prepare, describe, run };
     // The statement of an expected answer.
     struct Expected {
         std::string_view name;
         Use use{};
-        const char* prepares{};  // The text that this answer makes a named statement.
-        std::size_t owner{};     // See begin_next_work().
+        std::size_t owner{};  // See begin_next_work().
+        Step step{Step::run};
+        const char* text{};  // Of a prepared statement.
     };
 
     // With rows that one work inserts in a row as one statement; not the last statement, whose
     // answer is awaited.
     static std::vector<Queued> gather_rows(std::vector<Queued> queued);
     void send(const Queued& queued, std::vector<Expected>& expected);
+    void prepare(const Queued& queued, const std::string& text, std::vector<Expected>& expected);
+    void note_prepared(const pg_result* answer, const Expected& entry);
     void wait_for_answer();
     Result next_answer();
     void refuse_copy(const pg_result* result);
@@ -146,8 +156,7 @@ private:
     std::size_t flushes_{0};
     std::size_t owner_{0};
     std::optional<EarlierFailure> earlier_failure_;
-    // Names of prepared statements, by the text's address and use.
-    std::map<std::pair<const char*, Use>, std::string> prepared_;
+    std::map<PreparedKey, Prepared> prepared_;
     std::uint64_t next_name_{1};
     std::map<const char*, bool> own_transaction_;  // By the text's address.
     bool dead_{false};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -17,19 +18,25 @@ using Values = std::vector<std::optional<std::string>>;
 constexpr std::size_t rows_max = 1'000;
 constexpr std::size_t bytes_max = 1'000'000;
 
-// The statement that inserts many rows for one that inserts one; null: there is none. By the text,
-// which may be at several addresses.
-const Sql* many_of(const Sql& one) {
-    constexpr std::array<std::pair<const Sql*, const Sql*>, 2> known{
-        {{&sql::insert_job, &sql::postgres::insert_jobs},
-         {&sql::insert_staged_job, &sql::postgres::insert_staged_jobs}}};
-    for (const auto& [single, many] : known)
-        if (one.postgres == single->postgres) return many;
-    return nullptr;
-}
+// A statement that inserts a row, and those that insert two and many of them.
+struct Inserts {
+    const Sql* one{};
+    const Sql* two{};
+    const Sql* many{};  // Null: there is none.
+};
 
-bool is_reference(const Sql& statement) {
-    return statement.postgres == sql::insert_key_reference.postgres;
+// By the text, which may be at several addresses. Null: its rows can't be gathered.
+const Inserts* inserts_of(const Sql& one) {
+    static constexpr std::array<Inserts, 3> known{
+        {{&sql::insert_job, &sql::postgres::insert_two_jobs, &sql::postgres::insert_jobs},
+         {&sql::insert_key_reference, &sql::postgres::insert_two_key_references, nullptr},
+         {&sql::insert_staged_job,
+          &sql::postgres::insert_two_staged_jobs,
+          &sql::postgres::insert_staged_jobs}}};
+    const auto* const found = std::ranges::find_if(known, [&](const Inserts& inserts) {
+        return one.postgres == inserts.one->postgres;
+    });
+    return found == known.end() ? nullptr : found;
 }
 
 // PostgreSQL refuses other values with an error that names the single statement.
@@ -37,6 +44,12 @@ bool is_json(const Values& values) {
     return std::all_of(values.begin(), values.end(), [](const auto& value) {
         return !value || base::is_utf8(*value);
     });
+}
+
+std::size_t size_of(const Values& values) {
+    std::size_t bytes = 0;
+    for (const auto& value : values) bytes += value ? value->size() : 0;
+    return bytes;
 }
 
 void append_row(std::string& rows, const Values& values) {
@@ -60,36 +73,31 @@ std::vector<Connection::Queued> Connection::gather_rows(std::vector<Queued> queu
     gathered.reserve(queued.size());
     for (std::size_t first = 0; first < queued.size();) {
         auto& head = queued[first];
-        const auto* many = head.use == Use::plain ? many_of(head.statement) : nullptr;
-        std::string rows;
-        auto end = first;
+        const auto* inserts = head.use == Use::plain ? inserts_of(head.statement) : nullptr;
+        auto end = first + 1;
+        auto bytes = size_of(head.values);
         const auto belongs = [&](const Queued& next) {
             return next.use == Use::plain && next.owner == head.owner &&
-                   next.statement.postgres == head.statement.postgres && is_json(next.values) &&
-                   end - first < rows_max && rows.size() < bytes_max;
+                   next.statement.postgres == head.statement.postgres && is_json(next.values);
         };
-        // A single row stays as it is.
-        const auto awaited = queued.size() - 1;
-        if (is_reference(head.statement) && first + 1 < awaited && belongs(queued[first + 1])) {
-            auto& values = head.values;
-            auto& others = queued[first + 1].values;
-            values.insert(values.end(), others.begin(), others.end());
-            gathered.push_back(
-                {sql::postgres::insert_two_key_references, head.use, head.owner, std::move(values)}
-            );
-            first += 2;
-            continue;
+        if (inserts != nullptr && is_json(head.values)) {
+            const auto rows = inserts->many == nullptr ? 2 : rows_max;
+            const auto awaited = queued.size() - 1;
+            for (; end < std::min(first + rows, awaited) && belongs(queued[end]); ++end) {
+                bytes += size_of(queued[end].values);
+                if (bytes > bytes_max) break;
+            }
         }
-        if (many != nullptr && first + 1 < awaited && belongs(queued[first + 1]))
-            for (; end < awaited && belongs(queued[end]); ++end)
-                append_row(rows, queued[end].values);
-        if (end - first < 2) {
-            gathered.push_back(std::move(head));
-            ++first;
-            continue;
+        if (end - first == 2) {
+            std::ranges::move(queued[first + 1].values, std::back_inserter(head.values));
+            head.statement = *inserts->two;
+        } else if (end - first > 2) {
+            std::string rows;
+            for (auto row = first; row < end; ++row) append_row(rows, queued[row].values);
+            head.values = {rows + ']'};
+            head.statement = *inserts->many;
         }
-        rows += ']';
-        gathered.push_back({*many, Use::plain, head.owner, {std::move(rows)}});
+        gathered.push_back(std::move(head));
         first = end;
     }
     return gathered;

@@ -3,6 +3,7 @@
 #include <pawl/error.hpp>
 
 #include "src/base/time_text.hpp"
+#include "src/store/postgres/type_ids.hpp"
 #include "src/store/store.hpp"
 
 #include <postgresql/libpq-fe.h>
@@ -17,18 +18,7 @@ namespace pawl::postgres {
 
 namespace {
 
-// Object ids of types, as fixed in pg_type.dat.
-enum Type : unsigned {
-    boolean = 16,
-    byte_array = 17,
-    int8 = 20,
-    int2 = 21,
-    int4 = 23,
-    float4 = 700,
-    float8 = 701,
-    timestamp_with_zone = 1184,
-    numeric = 1700
-};
+using namespace TypeId;
 
 bool is_whole(unsigned type) {
     return type == int2 || type == int4 || type == int8;

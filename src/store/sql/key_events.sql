@@ -14,11 +14,16 @@ DELETE FROM pawl_key_events
 WHERE key_id = $1
   AND attempt BETWEEN $2 AND $3;
 
--- name: insert_key_events   ($1 key id, $2 attempt, $3 part, $4 events as JSON)
+-- name: insert_key_events [sqlite]   ($1 key id, $2 attempt, $3 part, $4 events as JSON)
 -- A row may be there: of an expired key whose time line a server of an older version has left.
 INSERT INTO pawl_key_events (key_id, attempt, part, events)
 VALUES ($1, $2, $3, $4)
 ON CONFLICT (key_id, attempt, part) DO UPDATE SET events = excluded.events;
+
+-- name: insert_key_events [postgres]
+-- No unique index, which would cost each request (migration 0014).
+INSERT INTO pawl_key_events (key_id, attempt, part, events)
+VALUES ($1, $2, $3, $4);
 
 -- name: insert_key_events_of_person   ($1 key id, $2 events as JSON)
 -- Beside a running attempt, whose parts are below 1,000,000, as is the completer's.

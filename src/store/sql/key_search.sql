@@ -11,7 +11,7 @@ DELETE FROM pawl_key_references
 WHERE key_id = ANY (ARRAY(SELECT b.id FROM json_to_recordset($1::json -> 'keys') AS b (id BIGINT)));
 
 -- name: find_keys_by_reference   ($1 id, $2 its name, $3 limit)
-SELECT key_id
+SELECT DISTINCT key_id
 FROM pawl_key_references
 WHERE id = $1
   AND name = $2
@@ -36,10 +36,15 @@ FROM pawl_key_registry AS r
 LEFT JOIN pawl_idempotency_keys AS k ON k.id = r.id
 WHERE r.id = $1;
 
--- name: insert_key_reference   ($1 key id, $2 name, $3 id)
+-- name: insert_key_reference [sqlite]   ($1 key id, $2 name, $3 id)
 INSERT INTO pawl_key_references (key_id, name, id)
 VALUES ($1, $2, $3)
 ON CONFLICT DO NOTHING;
+
+-- name: insert_key_reference [postgres]
+-- A second phase may name the same reference. Its row is there twice then (migration 0014).
+INSERT INTO pawl_key_references (key_id, name, id)
+VALUES ($1, $2, $3);
 
 -- name: move_key_references   ($1 old key id, $2 new key id)
 -- An expired key that is executed again gets a new id.

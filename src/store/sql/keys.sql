@@ -385,7 +385,7 @@ WHERE id = $1
 -- The times in the JSON have the same format as on SQLite, where they are stored as text.
 SELECT id, 'expired', outcome, location, expired_at, generation,
        (SELECT coalesce(json_agg(json_build_object('name', name, 'id', id) ORDER BY name, id), '[]')
-        FROM pawl_key_references WHERE key_id = $1),
+        FROM (SELECT DISTINCT name, id FROM pawl_key_references WHERE key_id = $1) AS named),
        (SELECT coalesce(json_agg(json_build_object(
                    'at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
                    'actor', actor, 'action', action, 'detail', detail) ORDER BY id), '[]')
@@ -416,7 +416,7 @@ SELECT id, tenant, account, idempotency_key, operation, request_method, request_
        response_status, response_type, response_headers, response_body, created_at, last_run_at, finished_at,
        expires_at, error, completer_runs, completer_first_at, completer_next_at, held_at, held_by, held_why,
        (SELECT coalesce(json_agg(json_build_object('name', name, 'id', id) ORDER BY name, id), '[]')
-        FROM pawl_key_references WHERE key_id = $1),
+        FROM (SELECT DISTINCT name, id FROM pawl_key_references WHERE key_id = $1) AS named),
        (SELECT coalesce(json_agg(json_build_object(
                    'at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'recovery_point', recovery_point,
                    'call_target', call_target, 'proof', proof, 'detail', detail) ORDER BY generation), '[]')

@@ -16,7 +16,8 @@ ON CONFLICT DO NOTHING;
 SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint;
 
 -- name: insert_jobs [postgres]   ($1 rows as a JSON list)
--- insert_job (jobs.sql) for many rows, whose values have the names p1 to p7. A row costs half as much as by a statement of its own.
+-- insert_job (jobs.sql) for three rows or more, whose values have the names p1 to p7. A row costs half as much as by a statement of its
+-- own.
 INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, key_id, created_at)
 SELECT p1, p2, p3, p4, 'ready', p5, p6, p7
 FROM json_to_recordset($1::json)
@@ -29,12 +30,22 @@ SELECT p1, p2, p3, p4, p5, p6, p7
 FROM json_to_recordset($1::json)
     AS rows (p1 TEXT, p2 TEXT, p3 TEXT, p4 TEXT, p5 TIMESTAMPTZ, p6 BIGINT, p7 TIMESTAMPTZ);
 
+-- name: insert_two_jobs [postgres]   ($1 jid, $2 queue, $3 kind, $4 args, $5 run at, $6 key id, $7 now, and the same of another job:
+--   $8 jid, $9 queue, $10 kind, $11 args, $12 run at, $13 key id, $14 now)
+-- insert_job (jobs.sql) twice. For two rows a list in JSON costs more than it saves.
+INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, key_id, created_at)
+VALUES ($1, $2, $3, $4, 'ready', $5, $6, $7), ($8, $9, $10, $11, 'ready', $12, $13, $14);
+
 -- name: insert_two_key_references [postgres]   ($1 key id, $2 name, $3 id, $4 key id, $5 another name, $6 another id)
--- insert_key_reference (key_search.sql) twice. Most transactions with references have two. A list in JSON would cost more than a second
--- statement.
+-- insert_key_reference (key_search.sql) twice.
 INSERT INTO pawl_key_references (key_id, name, id)
-VALUES ($1, $2, $3), ($4, $5, $6)
-ON CONFLICT DO NOTHING;
+VALUES ($1, $2, $3), ($4, $5, $6);
+
+-- name: insert_two_staged_jobs [postgres]   ($1 jid, $2 queue, $3 kind, $4 args, $5 run at, $6 key id, $7 now, and the same of another job:
+--   $8 jid, $9 queue, $10 kind, $11 args, $12 run at, $13 key id, $14 now)
+-- insert_staged_job (staged_jobs.sql) twice.
+INSERT INTO pawl_staged_jobs (jid, queue, kind, args, run_at, key_id, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7), ($8, $9, $10, $11, $12, $13, $14);
 
 -- name: lock_name [postgres]   ($1 number)
 -- The lock belongs to the transaction and not to the session: PgBouncer gives the session to another client afterwards.

@@ -1,0 +1,74 @@
+"""Counts PostgreSQL's own instructions of a ride, in all of its processes, by callgrind."""
+import glob
+import os
+import re
+import subprocess
+import time
+
+import processes
+from cluster import Cluster
+from measuring import BIN, tell
+
+CLIENTS = 4
+CONNECTIONS = 4
+WARM_UP_S = 25   # Each connection prepares each statement, and PostgreSQL plans each five times.
+# No work that comes when it likes.
+SETTINGS = ('autovacuum=off', 'bgwriter_lru_maxpages=0', 'fsync=off')
+
+
+class Counted(Cluster):
+    """Its programs count into files beside its data, since those files belong to its user."""
+
+    def __init__(self, folder):
+        self.out = os.path.join(folder, 'cluster', 'callgrind.out')
+        super().__init__(folder, SETTINGS, under=f'valgrind --tool=callgrind --trace-children=yes --callgrind-out-file={self.out}.%p')
+
+    def _processes(self):
+        """Of this server: they name its folder, and a forked one has its parent's command."""
+        for path in glob.glob('/proc/[0-9]*/environ'):
+            pid = path.split('/')[2]
+            try:
+                program = os.readlink(f'/proc/{pid}/exe')
+                files = os.readlink(f'/proc/{pid}/cwd')
+            except OSError:
+                continue   # It has ended.
+            if 'callgrind' in program and files.startswith(os.path.dirname(self.out)):
+                yield pid
+
+    def _control(self, word):
+        """As the user that PostgreSQL has if root starts it: tools/postgres."""
+        user = ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups', '--'] if os.geteuid() == 0 else []
+        subprocess.run([*user, 'callgrind_control', word, *self._processes()], check=True, timeout=60, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+
+    def count(self, do):
+        """(instructions, seconds) while do() runs. A connection that begins and ends meanwhile is not counted."""
+        before = set(glob.glob(self.out + '.*.*'))
+        self._control('--zero')
+        began = time.monotonic()
+        do()
+        took = time.monotonic() - began
+        self._control('--dump')
+        total = 0
+        for path in set(glob.glob(self.out + '.*.*')) - before:
+            with open(path, encoding='utf-8', errors='replace') as file:
+                total += int(re.search(r'^(?:summary|totals): (\d+)', file.read(), re.MULTILINE).group(1))
+        return total, took
+
+
+def row_of_ride(bench, seconds):
+    """The row of the table. Rounds that the server makes without requests are measured alone, and taken off."""
+    with Counted(bench.folder) as database:
+        url = f'{database.url("postgres")}?connections={CONNECTIONS}'
+        with bench.provider(0) as pay, processes.server(BIN, bench.folder, url, pay.ports, 0) as serve:
+            def load(keys, time_s):
+                return processes.load(BIN, serve.ports[0], 'ride', CLIENTS, keys, 0, time_s)
+
+            tell('PostgreSQL itself: ride')
+            load('warm', WARM_UP_S)
+            seen = []
+            counted, took = database.count(lambda: seen.append(load('count', seconds)))
+            idle, idle_s = database.count(lambda: time.sleep(10))
+    answers = seen[0]['count']
+    return {'name': 'ride', 'database': 'in postgres', 'instructions': round((counted - idle * took / idle_s) / answers),
+            'requests': answers, 'shares': {}}
