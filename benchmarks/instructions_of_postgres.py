@@ -8,6 +8,7 @@ import time
 import processes
 from cluster import Cluster
 from measuring import BIN, tell
+from processes import Failed
 
 CLIENTS = 4
 CONNECTIONS = 4
@@ -20,26 +21,30 @@ class Counted(Cluster):
     """Its programs count into files beside its data, since those files belong to its user."""
 
     def __init__(self, folder):
-        self.out = os.path.join(folder, 'cluster', 'callgrind.out')
+        self.out = os.path.join(os.path.realpath(folder), 'cluster', 'callgrind.out')
         super().__init__(folder, SETTINGS, under=f'valgrind --tool=callgrind --trace-children=yes --callgrind-out-file={self.out}.%p')
 
     def _processes(self):
-        """Of this server: they name its folder, and a forked one has its parent's command."""
-        for path in glob.glob('/proc/[0-9]*/environ'):
-            pid = path.split('/')[2]
+        """Of this server: they work in its folder."""
+        for pid in filter(str.isdigit, os.listdir('/proc')):
             try:
                 program = os.readlink(f'/proc/{pid}/exe')
-                files = os.readlink(f'/proc/{pid}/cwd')
+                folder = os.readlink(f'/proc/{pid}/cwd')
             except OSError:
                 continue   # It has ended.
-            if 'callgrind' in program and files.startswith(os.path.dirname(self.out)):
+            if 'callgrind' in program and folder.startswith(os.path.dirname(self.out)):
                 yield pid
 
     def _control(self, word):
         """As the user that PostgreSQL has if root starts it: tools/postgres."""
         user = ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups', '--'] if os.geteuid() == 0 else []
-        subprocess.run([*user, 'callgrind_control', word, *self._processes()], check=True, timeout=60, stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL)
+        processes_of_it = list(self._processes())
+        if not processes_of_it:
+            raise Failed('no process of PostgreSQL runs under callgrind')
+        done = subprocess.run([*user, 'callgrind_control', word, *processes_of_it], timeout=60, capture_output=True, text=True,
+                              check=False)
+        if done.returncode != 0:
+            raise Failed(f'callgrind_control {word}: {done.stdout}{done.stderr}')
 
     def count(self, do):
         """(instructions, seconds) while do() runs. A connection that begins and ends meanwhile is not counted."""

@@ -75,10 +75,10 @@ public:
     // Names an id by which people will search for this request (`keys search`): one of our own, as
     // in reference("ride", 17), or a provider's, as in reference("charge", "ch_1"). Stored with
     // the transaction, and kept after the key has expired, so no personal data should be in it.
-    // Repeating a reference changes nothing. Throws std::invalid_argument for a name that is not 1
-    // to 40 lower-case letters, digits, - and _, or is "request", which is the request's own id;
-    // for an id that is not 1 to 200 bytes of UTF-8 without control characters; for more than 20
-    // in one transaction. A transaction that belongs to no key, as a job's, has nothing to find:
+    // A reference that is repeated is found once. Throws std::invalid_argument for a name that is
+    // not 1 to 40 lower-case letters, digits, - and _, or is "request", which is the request's own
+    // id; for an id that is not 1 to 200 bytes of UTF-8 without control characters; for more than
+    // 20 in one transaction. A transaction that belongs to no key, as a job's, has nothing to find:
     // there it does nothing.
     void reference(std::string_view name, std::string_view id);
     template <std::integral N>

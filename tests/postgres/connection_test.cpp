@@ -77,6 +77,21 @@ TEST_F(ConnectionTest, a_time_is_the_same_as_text_and_in_binary) {
     }
 }
 
+// PostgreSQL refuses this year as a text.
+TEST_F(ConnectionTest, a_time_is_sent_in_binary_from_the_second_run_on) {
+    constexpr auto is_old =
+        on_all("is_old", "SELECT ($1::timestamptz < '1970-01-01Z'::timestamptz)::int");
+    const auto run_at = [&](std::string_view at) {
+        const std::array<detail::Value, 1> values{at};
+        connection.queue(is_old, values, Connection::Use::plain);
+        const auto result = connection.flush();
+        return PostgresRow{result.get(), "is_old"}.integer(0);
+    };
+    EXPECT_EQ(run_at("2027-01-15T08:00:00.123Z"), 0);
+
+    EXPECT_EQ(run_at("0000-06-01T00:00:00.000Z"), 1);
+}
+
 // The check of a statement's first word refuses it earlier; without that check nothing may hang
 // either.
 TEST_F(ConnectionTest, copy_ends_the_connection_without_hanging) {

@@ -21,7 +21,7 @@ VALUES ($1, $2, $3, $4)
 ON CONFLICT (key_id, attempt, part) DO UPDATE SET events = excluded.events;
 
 -- name: insert_key_events [postgres]
--- No unique index, which would cost each request (migration 0014).
+-- No unique index, which would cost each request (migration 0015).
 INSERT INTO pawl_key_events (key_id, attempt, part, events)
 VALUES ($1, $2, $3, $4);
 

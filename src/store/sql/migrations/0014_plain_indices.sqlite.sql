@@ -1,2 +1,0 @@
--- 0014_plain_indices.postgres.sql changes indices that only PostgreSQL has.
-SELECT 1;

@@ -1,0 +1,2 @@
+-- 0014_plain_references.postgres.sql changes indices that only PostgreSQL has.
+SELECT 1;

@@ -1,0 +1,2 @@
+-- 0016_plain_search.postgres.sql changes indices that only PostgreSQL has.
+SELECT 1;
