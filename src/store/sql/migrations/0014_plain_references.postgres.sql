@@ -11,4 +11,3 @@ CREATE INDEX pawl_key_references_key ON pawl_key_references (key_id) WITH (dedup
 -- equal entries, of which there are hardly any.
 ALTER TABLE pawl_key_references ALTER COLUMN id TYPE TEXT COLLATE "C";
 ALTER INDEX pawl_key_references_id SET (deduplicate_items = off);
-ANALYZE pawl_key_references;

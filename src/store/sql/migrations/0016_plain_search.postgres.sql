@@ -8,4 +8,3 @@ ALTER INDEX pawl_idempotency_keys_account SET (deduplicate_items = off);
 ALTER INDEX pawl_idempotency_keys_created SET (deduplicate_items = off);
 ALTER INDEX pawl_idempotency_keys_key SET (deduplicate_items = off);
 ALTER INDEX pawl_idempotency_keys_operation SET (deduplicate_items = off);
-ANALYZE pawl_idempotency_keys;
