@@ -17,6 +17,12 @@ WARM_UP_S = 25   # Each connection prepares each statement, and PostgreSQL plans
 SETTINGS = ('autovacuum=off', 'bgwriter_lru_maxpages=0', 'fsync=off')
 
 
+def total_of(dump):
+    """All instructions that a file of callgrind has."""
+    with open(dump, encoding='utf-8', errors='replace') as file:
+        return int(re.search(r'^(?:summary|totals): (\d+)', file.read(), re.MULTILINE).group(1))
+
+
 class Counted(Cluster):
     """Its programs count into files beside its data, since those files belong to its user."""
 
@@ -56,8 +62,7 @@ class Counted(Cluster):
         self._control('--dump')
         total = 0
         for path in set(glob.glob(self.out + '.*.*')) - before:
-            with open(path, encoding='utf-8', errors='replace') as file:
-                total += int(re.search(r'^(?:summary|totals): (\d+)', file.read(), re.MULTILINE).group(1))
+            total += total_of(path)
         return total, took
 
 

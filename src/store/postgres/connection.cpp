@@ -221,7 +221,7 @@ void Connection::note_prepared(const pg_result* answer, const Expected& entry) {
     const auto found = prepared_.find({entry.text, entry.use});
     if (found == prepared_.end()) return;
     for (int i = 0; i < PQnparams(answer); ++i)
-        found->second.times.push_back(PQparamtype(answer, i) == TypeId::timestamp_with_zone);
+        found->second.times.push_back(PQparamtype(answer, i) == type_id::timestamp_with_zone);
 }
 
 // Reads all answers, even after a failure, so that the connection stays in step.

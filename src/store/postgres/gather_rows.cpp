@@ -75,7 +75,6 @@ std::vector<Connection::Queued> Connection::gather_rows(std::vector<Queued> queu
         auto& head = queued[first];
         const auto* inserts = head.use == Use::plain ? inserts_of(head.statement) : nullptr;
         auto end = first + 1;
-        auto bytes = size_of(head.values);
         const auto belongs = [&](const Queued& next) {
             return next.use == Use::plain && next.owner == head.owner &&
                    next.statement.postgres == head.statement.postgres && is_json(next.values);
@@ -83,6 +82,7 @@ std::vector<Connection::Queued> Connection::gather_rows(std::vector<Queued> queu
         if (inserts != nullptr && is_json(head.values)) {
             const auto rows = inserts->many == nullptr ? 2 : rows_max;
             const auto awaited = queued.size() - 1;
+            auto bytes = size_of(head.values);
             for (; end < std::min(first + rows, awaited) && belongs(queued[end]); ++end) {
                 bytes += size_of(queued[end].values);
                 if (bytes > bytes_max) break;

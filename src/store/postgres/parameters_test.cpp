@@ -1,5 +1,6 @@
 #include "src/store/postgres/parameters.hpp"
 
+#include <boost/algorithm/hex.hpp>
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -11,14 +12,7 @@ namespace pawl::postgres {
 namespace {
 
 std::string hex(const std::optional<std::string>& bytes) {
-    if (!bytes) return "none";
-    std::string text;
-    for (const auto byte : *bytes) {
-        constexpr auto* digits = "0123456789abcdef";
-        text += digits[static_cast<unsigned char>(byte) >> 4U];
-        text += digits[static_cast<unsigned char>(byte) & 15U];
-    }
-    return text;
+    return bytes ? boost::algorithm::hex_lower(*bytes) : "none";
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace pawl::postgres {
 
 namespace {
 
-using namespace TypeId;
+using namespace type_id;
 
 bool is_whole(unsigned type) {
     return type == int2 || type == int4 || type == int8;

@@ -3,7 +3,7 @@
 namespace pawl::postgres {
 
 // Object ids of types, as fixed in pg_type.dat.
-namespace TypeId {
+namespace type_id {
 enum : unsigned {
     boolean = 16,
     byte_array = 17,
