@@ -1,6 +1,7 @@
 #include "src/core/fault.hpp"
 #include "tests/kafka/world.hpp"
 
+#include <atomic>
 #include <stdexcept>
 #include <thread>
 
@@ -17,6 +18,7 @@ using ::testing::IsEmpty;
 constexpr const char* produce_api = "0";
 constexpr const char* offset_commit_api = "8";
 constexpr const char* find_coordinator_api = "10";
+constexpr const char* heartbeat_api = "12";
 constexpr const char* sync_group_api = "14";
 
 class KafkaTroubleTest : public KafkaTest {
@@ -100,6 +102,28 @@ TEST_F(KafkaTroubleTest, a_member_may_end_after_it_joined_and_before_it_is_assig
     const std::jthread end{[&] { queue.reset(); }};
     std::this_thread::sleep_for(200ms);
     own.tell(std::string{"clear "} + sync_group_api);
+}
+
+// librdkafka 2.0 aborted: rd_kafka_cgrp_destroy_final: assert: !rkcg->rkcg_subscription.
+TEST_F(KafkaTroubleTest, a_member_may_end_while_it_is_about_to_read_a_new_topic) {
+    testing::KafkaCluster own;
+    options.brokers = own.brokers();
+    options.session_timeout = 3s;  // A rebalance of the mock takes one second less.
+    for (const auto& topic : kafka::worked_topics(options, "default"))
+        own.tell("topic " + topic + " 1");  // Not that of dead letters.
+    options.request_timeout = 4s;           // Then it looks for that topic again.
+    std::atomic<bool> found{false};
+    options.log = [&](std::string_view line) {
+        if (line.ends_with("is read until it is empty")) found = true;
+    };
+    auto queue = open();
+    ASSERT_TRUE(queue->wait_read(30s));  // A new group of the mock waits 3 s for more members.
+
+    own.tell(std::string{"error "} + heartbeat_api + " 27 1000");  // REBALANCE_IN_PROGRESS.
+    own.tell("topic " + kafka::retry_topic(options, "default", 77ms) + " 1");
+    for (int i = 0; i < 300 && !found; ++i) std::this_thread::sleep_for(100ms);
+    EXPECT_TRUE(found);
+    queue.reset();
 }
 
 // Issue 16, number 22. A failed commit counted as done and was not repeated: the partition's next

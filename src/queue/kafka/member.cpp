@@ -128,6 +128,7 @@ struct Member::Impl {
     Context context;
     // The topics of the subscription that the brokers have named.
     std::optional<std::vector<std::string>> subscribed{};
+    bool subscribed_again{false};
     bool all_found{false};  // Whether all wanted topics are there.
     std::chrono::steady_clock::time_point next_look{};
     std::chrono::steady_clock::time_point next_removed_look{};
@@ -211,6 +212,7 @@ void Member::Impl::subscribe(const std::vector<std::string>& there) {
     for (const auto& topic : old)
         if (options.log && !(subscribed && contains(*subscribed, topic)))
             options.log("topic " + topic + " is read until it is empty");
+    subscribed_again = subscribed.has_value();
     subscribed = std::move(found);
     std::vector<Partition> all;
     for (const auto& topic : to_read) all.push_back({topic, RD_KAFKA_PARTITION_UA});
@@ -234,6 +236,9 @@ void Member::Impl::run(const std::stop_token& stop) {
         if (!was_assigned) look_if_joined();
     }
     end_join();
+    // librdkafka 2.0 keeps a further subscription until a rebalance is over. If that is during the
+    // close, it subscribes after all, and rd_kafka_destroy() aborts the process.
+    if (subscribed_again) rd_kafka_unsubscribe(handle.get());
     rd_kafka_consumer_close(handle.get());  // Revokes all partitions, and leaves the group.
 }
 
