@@ -81,6 +81,12 @@ class Changes(unittest.TestCase):
         for name, (_, changes) in check.WRONG.items():
             self.assertNotEqual(check.changed(right, changes), right, name)
 
+    def test_parts_that_do_not_change_become_blank_lines(self):
+        right = 'all\n// Part: one\na\n// Part: two\nb\n'
+        self.assertEqual(check.only_changed_parts(right, right.replace('a\n', 'A;\nA\n')), 'all\n// Part: one\nA;\nA\n\n\n')
+        everywhere = right.replace('all', 'none')
+        self.assertEqual(check.only_changed_parts(right, everywhere), everywhere)
+
     def test_no_two_wrong_programs_share_a_name(self):
         groups = (wrong_programs.FLOW, wrong_programs.POINTS, wrong_programs.CALLS,
                   wrong_programs.HANDS, wrong_programs.PARTS, wrong_programs.CLIENT, wrong_programs.LOCKS,

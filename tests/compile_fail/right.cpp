@@ -1,5 +1,6 @@
 // A right program. tests/compile_fail/check makes each wrong one from it by changing a few words,
-// so that it differs only by its mistake. This one must compile.
+// so that it differs only by its mistake. This one must compile. A wrong program has only the parts
+// where words change, and what stands before the first part.
 #include <pawl/call.hpp>
 #include <pawl/client.hpp>
 #include <pawl/http.hpp>
@@ -49,6 +50,8 @@ struct Place {
 constexpr pawl::Statement<2> insert_ride{
     "insert_ride", "INSERT INTO rides VALUES ($1, $2) RETURNING id", {}};
 
+// Part: a struct as arguments
+
 // As tools/embed_sql makes it of a statement that names its parameters.
 constexpr pawl::Statement<2> insert_user{
     pawl::detail::counted,
@@ -62,6 +65,8 @@ struct User {
 void insert(pawl::detail::Session& session, const User& user) {
     pawl::detail::send_fields<insert_user>(session, user);
 }
+
+// Part: an operation with a foreign call
 
 struct Stripe {
     Outcome<Charge, Declined> charge(KeyedCall& call) { return Charge{call.key().text}; }
@@ -118,6 +123,13 @@ private:
 };
 static_assert(pawl::checked<BookRide>());
 
+void use(pawl::Service& service, pawl::HttpServer& server, Stripe& stripe) {
+    service.add(BookRide{stripe});
+    server.post<BookRide>("/rides");
+}
+
+// Part: an operation without a key
+
 class CancelRide {
 public:
     static constexpr std::string_view name = "cancel_ride";
@@ -128,7 +140,12 @@ public:
 };
 static_assert(pawl::checked<CancelRide>());
 
-// At one of several providers, with an inquiry.
+void use(pawl::Service& service) {
+    service.add(CancelRide{});
+}
+
+// Part: a call to one of several providers, with an inquiry
+
 class PayPilot {
 public:
     static constexpr std::string_view name = "pay_pilot";
@@ -166,10 +183,18 @@ private:
 };
 static_assert(pawl::checked<PayPilot>());
 
+// Part: a handler of jobs
+
 class PointsWorker {
 public:
     pawl::JobResult work(Tx&, const pawl::Job<SendReceipt>&) const noexcept { return pawl::done; }
 };
+
+void work(pawl::Service& service) {
+    service.add(PointsWorker{});
+}
+
+// Part: a query
 
 class ListRides {
 public:
@@ -180,6 +205,12 @@ public:
         );
     }
 };
+
+void list(pawl::HttpServer& server) {
+    server.get("/rides", ListRides{});
+}
+
+// Part: leases and locks
 
 // Writes under a lease are behind its fence, and a phase that reads before it writes holds a lock.
 class CloseBooks {
@@ -194,13 +225,7 @@ public:
     static void warm_up(const pawl::EfficiencyLease& spare, Tx&) { (void)spare.is_held(); }
 };
 
-void use(pawl::Service& service, pawl::HttpServer& server, Stripe& stripe) {
-    service.add(BookRide{stripe});
-    service.add(CancelRide{});
-    service.add(PointsWorker{});
-    server.post<BookRide>("/rides");
-    server.get("/rides", ListRides{});
-}
+// Part: a client
 
 void call_out(pawl::Client& client) {
     const auto key = pawl::ClientKey::saved("kept by us");

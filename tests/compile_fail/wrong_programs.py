@@ -312,7 +312,7 @@ PARTS = {
          'static constexpr std::string_view name = "cancel_ride";\n    CancelRide() = default;\n    CancelRide(CancelRide&&) = delete;')]),
     'service_of_something_else': (HANDLER_FORM, [('service.add(PointsWorker{});', 'service.add(Place{});')]),
     'query_of_something_else': (QUERY_FORM, [
-        ('server.get("/rides", ListRides{});', 'server.get("/rides", PointsWorker{});')]),
+        ('server.get("/rides", ListRides{});', 'server.get("/rides", Place{});')]),
 }
 
 POST = 'client.post("/rides", "{}", key)'
