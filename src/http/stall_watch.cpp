@@ -27,6 +27,13 @@ std::string ms_text(std::chrono::nanoseconds time) {
 
 }  // namespace
 
+std::optional<std::chrono::nanoseconds> stall_of(
+    std::chrono::nanoseconds late, const ThreadTimes& meanwhile
+) {
+    const auto held = late - meanwhile.starved;
+    return held > StallWatch::stall_max ? std::optional{held} : std::nullopt;
+}
+
 StallWatch::StallWatch(boost::asio::io_context& io, base::OnWarning warning)
     : timer_{io}, warning_{std::move(warning)} {}
 
@@ -46,15 +53,14 @@ void StallWatch::on_beat() {
     const auto now =
         std::chrono::steady_clock::now();  // tidy: allow clock: of the test's own watch
     const auto times = times_of_this_thread();
-    const auto starved = times.starved - before_.starved;
-    const auto held = now - timer_.expiry() - starved;
-    if (held > stall_max)
+    const ThreadTimes meanwhile{
+        .on_cpu = times.on_cpu - before_.on_cpu, .starved = times.starved - before_.starved};
+    if (const auto held = stall_of(now - timer_.expiry(), meanwhile))
         warning_(
             {.event = "io_thread_stalled",
              .code = {},
-             .detail = "held " + ms_text(held) + " ms, on the CPU " +
-                       ms_text(times.on_cpu - before_.on_cpu) + " ms, starved " + ms_text(starved) +
-                       " ms"}
+             .detail = "held " + ms_text(*held) + " ms, on the CPU " + ms_text(meanwhile.on_cpu) +
+                       " ms, starved " + ms_text(meanwhile.starved) + " ms"}
         );
     before_ = times;
     wait();

@@ -8,6 +8,7 @@
 #include <boost/asio/steady_timer.hpp>  // tidy: allow header: for two files
 
 #include <chrono>
+#include <optional>
 
 namespace pawl::http {
 
@@ -17,11 +18,17 @@ struct ThreadTimes {
     std::chrono::nanoseconds starved{};
 };
 
+// How long a thread was held, of the time that its timer fired too late by `late`: without the time
+// in which it was ready to run and the machine was busy. Empty if it is at most
+// StallWatch::stall_max.
+std::optional<std::chrono::nanoseconds> stall_of(
+    std::chrono::nanoseconds late, const ThreadTimes& meanwhile
+);
+
 // Reports handlers that hold an I/O thread: every connection of the thread waits for them. A timer
-// that fires late by more than `stall_max` is a stall, unless the thread was ready to run and the
-// machine was busy. Reports `io_thread_stalled`: how long the thread was held, how long it was on
-// the CPU, and how long it starved besides. Used only in builds with fault points, and only on the
-// thread of `io`.
+// that fires too late shows it (stall_of). Reports `io_thread_stalled`: how long the thread was
+// held, how long it was on the CPU, and how long it starved besides. Used only in builds with fault
+// points, and only on the thread of `io`.
 class StallWatch {
 public:
     StallWatch(boost::asio::io_context& io, base::OnWarning warning);
