@@ -6,8 +6,9 @@ import subprocess
 import tempfile
 import time
 
+import libpq
 from ports import free_port
-from stores import PSQL, TIMEOUT_S
+from stores import TIMEOUT_S
 
 PROGRAM = shutil.which('pgbouncer', path=os.environ.get('PATH', '') + ':/usr/sbin') or '/usr/sbin/pgbouncer'
 # Debian's defaults except for these: no ignore_startup_parameters, no server_reset_query (unused in this mode).
@@ -88,10 +89,8 @@ class PgBouncer:
         return f'postgres://pawl@127.0.0.1:{self.port}/{database}'
 
     def told(self, database, statement):
-        """The rows of an answer from it, or from PostgreSQL."""
-        done = subprocess.run([PSQL, '-X', '-q', '-A', '-t', '-d', self.url(database), '-c', statement], check=True,
-                              capture_output=True, text=True, timeout=TIMEOUT_S)
-        return [tuple(line.split('|')) for line in done.stdout.strip().split('\n') if line]
+        """The rows of an answer from it, or from PostgreSQL, as texts."""
+        return libpq.execute(self.url(database), statement, TIMEOUT_S)
 
     def server_connections(self, database):
         """Number of its connections to PostgreSQL for the database."""

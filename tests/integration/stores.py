@@ -1,5 +1,4 @@
 """The databases of a world: their URLs, contents, and changes by a person or a bad deploy."""
-import glob
 import itertools
 import json
 import os
@@ -10,11 +9,10 @@ import subprocess
 import tempfile
 import time
 
+import libpq
 from ports import free_port
 
 TOOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'tools')
-# The program itself: /usr/bin/psql is a Perl wrapper, ten times as slow.
-PSQL = (sorted(glob.glob('/usr/lib/postgresql/*/bin/psql')) or ['psql'])[-1]
 TIMEOUT_S = 20 * float(os.environ.get('PAWL_TEST_SLOWNESS', '1'))
 
 
@@ -93,14 +91,12 @@ class PostgresDatabase:
         return f'{self.cluster.url("")}{self.database}'
 
     def _on(self, database, statement):
-        """The output of psql. Not every Python has a PostgreSQL module."""
-        done = subprocess.run([PSQL, '-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-d', self.cluster.url(database),
-                               '-c', statement], capture_output=True, text=True, timeout=TIMEOUT_S)
-        if done.returncode != 0:
-            if 'does not exist' in done.stderr and 'relation' in done.stderr:
-                raise NoTables(done.stderr)
-            raise RuntimeError(f'psql: {done.stderr}')
-        return done.stdout
+        try:
+            return libpq.execute(self.cluster.url(database), statement, TIMEOUT_S)
+        except libpq.PostgresError as error:
+            if 'does not exist' in str(error) and 'relation' in str(error):
+                raise NoTables(str(error)) from error
+            raise
 
     @staticmethod
     def _with(statement, arguments):
@@ -109,7 +105,7 @@ class PostgresDatabase:
         return statement
 
     def rows(self, query, *arguments):
-        found = self._on(self.database, f'SELECT json_agg(found) FROM ({self._with(query, arguments)}) AS found').strip()
+        ((found,),) = self._on(self.database, f'SELECT json_agg(found) FROM ({self._with(query, arguments)}) AS found')
         return [tuple(row.values()) for row in json.loads(found)] if found else []
 
     def change(self, statement, *arguments):
