@@ -25,9 +25,10 @@ ADMIN = ('admin', 'admin-secret')   # The brokers themselves and the tests; loop
 USER = ('pawl', 'pawl-secret')   # The client under test: the access rules say what it may do.
 START_S = 90 * float(os.environ.get('PAWL_TEST_SLOWNESS', '1'))
 STOP_S = 15
-# Small and quick to start. The broker's own default heap is 1 GB.
+# Small and quick to start. The broker's own default heap is 1 GB. Its log has warnings, and the groups' rebalances.
 JVM = ['-Xms64m', '-Xmx320m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Djava.awt.headless=true',
-       '-Dorg.slf4j.simpleLogger.showDateTime=true', '-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS']
+       '-Dorg.slf4j.simpleLogger.showDateTime=true', '-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS',
+       '-Dorg.slf4j.simpleLogger.log.org.apache.kafka.coordinator.group.GroupMetadataManager=info']
 
 # A tied broker ends with the thread that started it: this one lives as long as the process.
 STARTER = concurrent.futures.ThreadPoolExecutor(1)
@@ -414,6 +415,10 @@ class RealKafka:
         with self.connection() as broker:
             offsets = broker.committed(group, topic, partitions)
             return {partition: broker.offset(topic, partition) - max(0, offsets[partition]) for partition in partitions}
+
+    def rebalances(self, group):
+        """How often the group's members got new partitions, by the brokers' logs."""
+        return sum(self.log(node).count(f'Preparing to rebalance group {group} ') for node in self.nodes)
 
     def allow_queue(self, prefix='pawl', group='pawl', user=USER[0]):
         """The least that a service needs (docs/howto/kafka.md): its topics, and its consumer groups."""

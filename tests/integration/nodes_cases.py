@@ -24,6 +24,7 @@ QUICK = ['--lease-ms', ms(1500), '--phase-deadline-ms', ms(500), '--job-lease-ms
          '--retry-after-ms', '200,200,200,200,200,200']
 NEVER = 600_000   # For --complete-after-ms: only clients continue dropped requests.
 LONGER_THAN_LEASES_S = 3.3 * SLOW
+LONG_LEASE_MS = 5000   # For cases that look at what a paused node holds.
 # Points where an attempt may be paused. Before the claim's commit only the client knows of it.
 POINTS = ['engine.claim.before', 'engine.phase.after', 'engine.claim.after', 'engine.call.before', 'engine.call.after',
           'engine.keep.before', 'engine.keep.inside', 'engine.keep.after', 'engine.answer.before', 'http.response.before']
@@ -32,8 +33,8 @@ JOB_POINTS = ['queue.take.before', 'queue.take.after', 'worker.call.before', 'wo
               'queue.finish.before', 'queue.finish.after']
 
 
-def several(settings, delay_ms, *more, complete_after_ms=200, kind=World):
-    return kind(settings.bin, [*QUICK, '--complete-after-ms', str(complete_after_ms), *more],
+def several(settings, delay_ms, *more, lease_ms=1500, complete_after_ms=200, kind=World):
+    return kind(settings.bin, ['--lease-ms', ms(lease_ms), *QUICK[2:], '--complete-after-ms', str(complete_after_ms), *more],
                  provider_options=['--delay-ms', str(int(delay_ms))])
 
 
@@ -285,7 +286,7 @@ def charged_and_paused(world, key):
 
 def paused_after_charge(settings, by_client):
     """Another node records the charge: by the client's retry, or by the completer."""
-    with several(settings, 1000 * SLOW, complete_after_ms=NEVER if by_client else 200) as world:
+    with several(settings, 1000 * SLOW, lease_ms=LONG_LEASE_MS, complete_after_ms=NEVER if by_client else 200) as world:
         world.start_nodes(3)
         sleeper = charged_and_paused(world, 'k')
         if by_client:
@@ -428,7 +429,7 @@ def carried_out(world, ride):
 
 def charged_once(settings, how):
     """A node is killed or paused in the call."""
-    with several(settings, 1000 * SLOW, '--charge-once') as world:
+    with several(settings, 1000 * SLOW, '--charge-once', lease_ms=LONG_LEASE_MS) as world:
         world.start_nodes(3)
         sleeper = charged_and_paused(world, 'k')
         if how == 'killed':

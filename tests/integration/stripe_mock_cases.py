@@ -73,7 +73,9 @@ def unknown_api_key(settings):
     with worlds(settings, key='not-a-key') as world:
         answer = world.phone('test_new').book('k')
         check_equal((answer.status, answer.type), (503, 'provider-unavailable'), f'the first answer: {answer}')
-        shown = json.loads(world.pawl_command('keys', 'show', '--key', 'k', '--json').stdout)
+        # None while the completer tries again.
+        shown = wait_until('the error', lambda: next((one for one in [json.loads(
+            world.pawl_command('keys', 'show', '--key', 'k', '--json').stdout)] if one['error']), None))
         check('the provider said 401 invalid_request_error' in shown['error'], f'{shown}')
         check('not-a-key' not in shown['error'].replace("Authorization was 'Bearer not-a-key'", ''), f'{shown}')
         check_equal(world.stop_server(), 0, 'the exit code')
