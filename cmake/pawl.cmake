@@ -138,6 +138,17 @@ function(pawl_tests name)
     endif()
 endfunction()
 
+# pawl_whole_test(postgres_claim LABELS conformance SOURCES claim_test.cpp LIBRARIES pawl::engine)  -> one program, one ctest entry:
+# the servers that it needs start once
+function(pawl_whole_test name)
+    cmake_parse_arguments(ARG "" "" "LABELS;SOURCES;LIBRARIES" ${ARGN})
+    add_executable(test_${name} ${ARG_SOURCES})
+    target_compile_options(test_${name} PRIVATE ${PAWL_TEST_OPTIONS})
+    target_link_libraries(test_${name} PRIVATE pawl_options ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main Threads::Threads)
+    add_test(NAME ${name} COMMAND test_${name})
+    set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600)
+endfunction()
+
 # pawl_sharded_test(name program N LABEL label [ARGUMENTS...])  -> N ctest entries, started first, as they are long
 function(pawl_sharded_test name program shards)
     cmake_parse_arguments(ARG "" "LABEL" "" ${ARGN})
