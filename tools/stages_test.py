@@ -136,10 +136,14 @@ class Modes(unittest.TestCase):
     def test_the_fuzzers_run_after_their_build_for_the_given_time(self):
         names = self.names('full')
         self.assertLess(names.index('build fuzz'), names.index('fuzz'))
-        for mode, much in (('full', ['15', '--without', 'choices']), ('nightly', ['900'])):
+        for mode, much in (('full', ['15', '--only', *stages.FUZZERS_OF_FULL]), ('nightly', ['900'])):
             commands = {name: command for name, command, _ in stages.stages(mode)}
             self.assertEqual(commands['fuzz'], ['tests/fuzz/run', '--seconds', *much])
-            self.assertEqual('build fuzz-choices' in commands, 'choices' not in much)
+            self.assertEqual('build fuzz-choices' in commands, mode == 'nightly')
+
+    def test_only_two_fuzzers_are_left_to_the_nightly_run(self):
+        inputs = os.listdir(os.path.join(stages.ROOT, 'tests', 'fuzz', 'corpus'))
+        self.assertEqual(set(inputs) - set(stages.FUZZERS_OF_FULL), {'choices', 'dead_filter'})
 
 
 if __name__ == '__main__':
