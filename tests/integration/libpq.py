@@ -5,6 +5,8 @@ import ctypes.util
 import select
 import time
 
+NOTICES = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
+IGNORED = NOTICES(lambda *_: None)   # libpq prints them otherwise.
 CONNECTED = 0
 COMMAND_OK, TUPLES_OK = 1, 2
 
@@ -18,6 +20,7 @@ def library():
     pointer, text, number = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
     for name, result, *arguments in (
             ('PQconnectdb', pointer, text), ('PQstatus', number, pointer), ('PQerrorMessage', text, pointer), ('PQfinish', None, pointer),
+            ('PQsetNoticeProcessor', pointer, pointer, NOTICES, pointer),
             ('PQsocket', number, pointer), ('PQsendQuery', number, pointer, text), ('PQconsumeInput', number, pointer),
             ('PQisBusy', number, pointer), ('PQgetResult', pointer, pointer), ('PQresultStatus', number, pointer),
             ('PQresultErrorMessage', text, pointer), ('PQntuples', number, pointer), ('PQnfields', number, pointer),
@@ -34,6 +37,7 @@ def execute(url, statements, limit_s):
     """The rows of the last statement, as texts; NULL is an empty one. On a connection of its own."""
     connection = PQ.PQconnectdb(f'{url}?connect_timeout={max(2, round(limit_s))}'.encode())
     try:
+        PQ.PQsetNoticeProcessor(connection, IGNORED, None)
         if PQ.PQstatus(connection) != CONNECTED or not PQ.PQsendQuery(connection, statements.encode()):
             raise PostgresError(PQ.PQerrorMessage(connection).decode())
         return last_rows(connection, time.monotonic() + limit_s)

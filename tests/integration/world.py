@@ -47,14 +47,14 @@ def check_equal(found, expected, what):
 
 def wait_until(what, condition, limit_s=None):
     """The first true value of condition(); NotSo after the limit. Asks less often the longer it waits: the cases share two cores."""
-    began = time.monotonic()
+    began, limit_s = time.monotonic(), limit_s or WAIT_S
     while True:
         found = condition()
         if found:
             return found
         waited = time.monotonic() - began
-        if waited > (limit_s or WAIT_S):
-            raise NotSo(f'waited {limit_s or WAIT_S:.0f} s for {what} without success')
+        if waited > limit_s:
+            raise NotSo(f'waited {limit_s:.0f} s for {what} without success')
         time.sleep(min(0.1, max(0.01, waited / 10)))
 
 
