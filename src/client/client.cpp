@@ -143,6 +143,7 @@ struct Client::Impl {
         out.connect_timeout = options.connect_timeout;
         out.timeout = options.timeout;
         out.answer_max = options.answer_max;
+        out.never_resend = key == nullptr && repeat_without_key(request.method) == Repeat::never;
         out.public_only = options.public_addresses_only;
         return out;
     }

@@ -191,6 +191,44 @@ TEST(Client, a_call_of_an_operation_goes_under_its_key) {
     );
 }
 
+// Each call had a connection of its own, and at a real provider a TLS handshake.
+TEST(Client, calls_of_operations_share_a_connection) {
+    RawServer server{[](RawServer&, RawSocket& socket) {
+        while (!socket.read_message().empty()) socket.send(answer(200, "{}"));
+    }};
+    Client client{quick(server)};
+
+    for (int i = 0; i < 3; ++i) {
+        testing::FakeCall call;
+        const auto charged = client.perform(call.keyed(), {.method = "POST"});
+        const auto read = client.send_once(call.plain(), {.method = "GET"});
+        EXPECT_TRUE(std::holds_alternative<Answered>(charged));
+        EXPECT_TRUE(std::holds_alternative<Answered>(read));
+    }
+
+    EXPECT_EQ(server.connections(), 1);
+}
+
+// libcurl sends it again by itself if a kept connection ends without an answer.
+TEST(Client, a_post_without_a_key_uses_no_kept_connection) {
+    RawServer server{[](RawServer& self, RawSocket& socket) {
+        while (true) {
+            const auto request = socket.read_message();
+            if (request.empty()) return;
+            self.saw(request);
+            if (request.starts_with("POST")) return;
+            socket.send(answer(200, "{}"));
+        }
+    }};
+    Client client{quick(server)};
+    ASSERT_TRUE(std::holds_alternative<Answered>(client.get("/")));
+
+    const auto ended = client.send_once({.method = "POST"});
+
+    EXPECT_TRUE(std::get<GaveUp>(ended).in_doubt);
+    EXPECT_EQ(server.seen().size(), 2U);
+}
+
 TEST(Client, refuses_a_key_among_the_headers) {
     Client client{{.url = "http://127.0.0.1:1"}};
 

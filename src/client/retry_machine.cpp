@@ -90,7 +90,7 @@ RetryMachine::Next RetryMachine::next() {
     const auto passed = rules_.servers.pass(server_, try_began_);
     if (const auto* pass = std::get_if<Servers::Pass>(&passed)) {
         passed_ = *pass;
-        return Send{left, facts_.again == Repeat::never};
+        return Send{left};
     }
     const auto later = std::get<core::WaitForBreaker>(passed).wait;
     if (later >= left)

@@ -34,7 +34,6 @@ public:
 
     struct Send {
         std::chrono::milliseconds timeout_max{};  // Until the deadline.
-        bool never_resend{};
     };
     struct Wait {
         std::chrono::milliseconds wait{};

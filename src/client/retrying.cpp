@@ -51,7 +51,6 @@ http::OutgoingRequest with_timeout(
 ) {
     auto one = request;
     one.timeout = std::min(request.timeout, send.timeout_max);
-    one.never_resend = request.never_resend || send.never_resend;
     return one;
 }
 

@@ -55,7 +55,7 @@ private:
     Rules one_try_;
 };
 
-// The request with the time-out and flags of `send`.
+// The request with the time-out of `send`.
 http::OutgoingRequest with_timeout(
     const http::OutgoingRequest& request, const RetryMachine::Send& send
 );
