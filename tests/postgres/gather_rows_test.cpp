@@ -13,8 +13,9 @@
 #include <string>
 #include <vector>
 
-// Jobs that one work stages in a row reach the database as one statement (gather_rows.cpp). The
-// statement's name in an error shows which one it was.
+// Jobs that one work stages in a row reach the database as one statement (gather_rows.cpp), and a
+// key's row with what is written beside it as another (join.cpp). The statement's name in an error
+// shows which one it was.
 namespace pawl::postgres {
 
 namespace {
@@ -65,6 +66,50 @@ protected:
             rows.push_back(row);
         }
         return rows;
+    }
+
+    void refer(std::int64_t key, const Value& name, std::string_view id) {
+        const std::array<Value, 3> values{key, name, id};
+        connection.queue(sql::insert_key_reference, values, Use::plain);
+    }
+    void insert_key(std::int64_t id) {
+        const std::string_view at = "2027-01-01T00:00:00.000Z";
+        const std::array<Value, 23> values{
+            id,
+            "h",
+            "t",
+            "a",
+            "k",
+            "op",
+            "POST",
+            "/",
+            "o",
+            "f",
+            std::int64_t{1},
+            "{}",
+            at,
+            "p",
+            "{}",
+            "c",
+            at,
+            std::int64_t{0},
+            at,
+            Value{},
+            std::int64_t{0},
+            Value{},
+            Value{}};
+        connection.queue(sql::insert_key, values, Use::plain);
+    }
+    // Of attempt 1, at recovery point p.
+    void finish_key(std::int64_t id, std::int64_t attempt = 1) {
+        const std::string_view at = "2027-01-01T00:00:00.000Z";
+        const std::array<Value, 9> values{
+            id, attempt, "p", std::int64_t{201}, "text/plain", "[]", "body", at, at};
+        connection.queue(sql::finish_key, values, Use::fence);
+    }
+    void note(std::int64_t key, std::string_view events) {
+        const std::array<Value, 4> values{key, std::int64_t{1}, std::int64_t{0}, events};
+        connection.queue(sql::insert_key_events, values, Use::plain);
     }
 
     testing::PostgresDatabase database;
@@ -137,21 +182,17 @@ TEST_F(GatherRowsTest, two_rows_arrive_in_order_and_unchanged) {
 TEST_F(GatherRowsTest, two_references_are_one_statement) {
     static constexpr Sql references =
         on_all("references", "SELECT key_id, name, id FROM pawl_key_references ORDER BY name");
-    const auto refer = [&](const Value& name, std::string_view id) {
-        const std::array<Value, 3> values{std::int64_t{7}, name, id};
-        connection.queue(sql::insert_key_reference, values, Use::plain);
-    };
     begin();
-    refer("request", "a \"quoted\" id");
-    refer("ride", "17");
+    refer(7, "request", "a \"quoted\" id");
+    refer(7, "ride", "17");
     commit();
 
     EXPECT_EQ(
         read(references), (std::vector<std::string>{"7 request a \"quoted\" id ", "7 ride 17 "})
     );
     begin();
-    refer("charge", "ch_1");
-    refer(null, "ch_2");
+    refer(7, "charge", "ch_1");
+    refer(7, null, "ch_2");
     EXPECT_EQ(failing_statement(), "insert_two_key_references");
 }
 
@@ -172,6 +213,65 @@ TEST_F(GatherRowsTest, rows_of_two_works_are_not_mixed) {
     stage(sql::insert_job, null);
 
     EXPECT_EQ(failing_statement(), "insert_job");
+}
+
+TEST_F(GatherRowsTest, what_a_phase_writes_with_its_key_is_one_statement) {
+    static constexpr Sql written = on_all(
+        "written",
+        "SELECT k.status || ' ' || k.response_body, e.events, string_agg(r.name || ' ' || r.id, ', "
+        "' ORDER BY r.id) "
+        "FROM pawl_idempotency_keys AS k JOIN pawl_key_events AS e ON e.key_id = k.id "
+        "JOIN pawl_key_references AS r ON r.key_id = k.id GROUP BY 1, 2"
+    );
+    begin();
+    refer(7, "request", "1");
+    refer(7, "ride", "2");
+    insert_key(7);
+    commit();
+    begin();
+    stage(sql::insert_job, "a", "{}", std::int64_t{7});
+    finish_key(7);
+    note(7, "events");
+    refer(7, "charge", "3");
+    commit();
+
+    EXPECT_EQ(
+        read(written), std::vector<std::string>{"finished body events request 1, ride 2, charge 3 "}
+    );
+    EXPECT_EQ(read(jobs), std::vector<std::string>{"a {} 7 "});
+    begin();
+    refer(8, null, "1");
+    insert_key(8);
+    EXPECT_EQ(failing_statement(), "insert_key");
+}
+
+// The fence is for all of them.
+TEST_F(GatherRowsTest, a_lost_fence_takes_back_what_is_written_with_it) {
+    begin();
+    insert_key(7);
+    commit();
+    begin();
+    stage(sql::insert_job, "a");
+    finish_key(7, 2);
+    note(7, "events");
+
+    const auto error = error_of([&] { commit(); });
+
+    EXPECT_EQ(error.kind(), StoreError::Kind::fenced);
+    EXPECT_EQ(error.statement(), "finish_key");
+    connection.queue_control("ROLLBACK");
+    (void)connection.flush();
+    EXPECT_EQ(read(jobs).size(), 0U);
+}
+
+TEST_F(GatherRowsTest, keys_of_two_works_are_not_joined) {
+    begin();
+    connection.begin_next_work();
+    refer(7, null, "1");
+    connection.begin_next_work();
+    insert_key(8);
+
+    EXPECT_EQ(failing_statement(), "insert_key_reference");
 }
 
 // PostgreSQL itself says what is wrong with it.

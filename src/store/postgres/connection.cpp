@@ -45,14 +45,6 @@ std::string message_of(const pg_result* result) {
     );
 }
 
-// Makes an UPDATE that touches no row raise: division by zero is the one error that an expression
-// can raise by itself (research/prototype.md, trap 1). So no UPDATE is written twice.
-std::string fence_text(std::string_view text) {
-    // tidy: allow sql: wraps a constant of a .sql file
-    return "WITH fenced AS (" + std::string{text} +
-           " RETURNING 1) SELECT 1 / (EXISTS (SELECT FROM fenced))::int";
-}
-
 std::string trimmed(std::string text) {
     while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
     return text;
@@ -106,15 +98,17 @@ void Connection::queue(const Sql& statement, std::span<const Value> parameters, 
         throw store::statement_error(
             Kind::statement, statement.name, " has no text for PostgreSQL"
         );
-    if (!prepared_.contains({statement.postgres.data(), use})) {
-        if (const auto word = forbidden_word(statement.postgres); !word.empty())
+    if (!options_.prepared || allowed_.insert(statement.postgres.data()).second) {
+        if (const auto word = forbidden_word(statement.postgres); !word.empty()) {
+            allowed_.erase(statement.postgres.data());
             throw store::statement_error(
                 Kind::refused,
                 statement.name,
                 ": " + std::string{word} + " is the store's own, or would outlive the transaction"
             );
+        }
     }
-    Queued queued{statement, use, owner_, {}};
+    Queued queued{statement, use, owner_, {}, false};
     queued.values.reserve(parameters.size());
     for (const auto& value : parameters) queued.values.push_back(text_of(value, statement.name));
     queued_.push_back(std::move(queued));
@@ -128,11 +122,11 @@ bool Connection::needs_own_transaction(const Sql& statement) {
 }
 
 void Connection::queue_control(const char* text) {
-    queued_.push_back({{"control", {}, text}, Use::control, owner_, {}});
+    queued_.push_back({{"control", {}, text}, Use::control, owner_, {}, false});
 }
 
 void Connection::queue_commit() {
-    queued_.push_back({{"commit", {}, "COMMIT"}, Use::commit, owner_, {}});
+    queued_.push_back({{"commit", {}, "COMMIT"}, Use::commit, owner_, {}, false});
 }
 
 bool Connection::amend_begin(std::size_t parameter, std::string value) {
@@ -157,15 +151,17 @@ void Connection::flush_each(OnAnswer on_answer) {
     ++flushes_;
     std::vector<Expected> expected;
     expected.reserve(queued_.size() + 2);
-    for (const auto& queued : gather_rows(std::exchange(queued_, {}))) send(queued, expected);
+    const auto all = join(gather_rows(std::exchange(queued_, {})));
+    for (const auto& queued : all) send(queued, expected);
     check(PQpipelineSync(pg_));
     read_answers(expected, on_answer);
 }
 
 void Connection::send(const Queued& queued, std::vector<Expected>& expected) {
-    const auto& [statement, use, owner, values] = queued;
-    const auto text = [&statement = statement, use = use] {
-        return use == Use::fence ? fence_text(statement.postgres) : std::string{statement.postgres};
+    const auto& [statement, use, owner, values, joined] = queued;
+    const auto text = [&queued] {
+        const auto own = queued.statement.postgres;
+        return queued.use == Use::fence && !queued.joined ? fence_text(own) : std::string{own};
     };
     if (!options_.prepared) {
         const Parameters parameters{values, {}};
@@ -183,8 +179,9 @@ void Connection::send(const Queued& queued, std::vector<Expected>& expected) {
         return;
     }
     const PreparedKey key{statement.postgres.data(), use};
-    if (!prepared_.contains(key)) prepare(queued, text(), expected);
-    const auto& prepared = prepared_.at(key);
+    auto known = prepared_.find(key);
+    if (known == prepared_.end()) known = prepare(queued, text(), expected);
+    const auto& prepared = known->second;
     const Parameters parameters{values, prepared.times};
     check(PQsendQueryPrepared(
         pg_,
@@ -198,7 +195,7 @@ void Connection::send(const Queued& queued, std::vector<Expected>& expected) {
     expected.push_back({statement.name, use, owner});
 }
 
-void Connection::prepare(
+Connection::AllPrepared::iterator Connection::prepare(
     const Queued& queued, const std::string& text, std::vector<Expected>& expected
 ) {
     const auto& statement = queued.statement;
@@ -207,13 +204,14 @@ void Connection::prepare(
     // statements behind a connection pool.
     const auto name = std::string{statement.name} + "_" + std::to_string(next_name_++) + "_" +
                       std::to_string(::getpid()) + "_" + std::to_string(PQbackendPID(pg_));
-    prepared_[{statement.postgres.data(), queued.use}] = {name, {}};
     check(PQsendPrepare(pg_, name.c_str(), text.c_str(), 0, nullptr));
     check(PQsendDescribePrepared(pg_, name.c_str()));
     for (const auto step : {Step::prepare, Step::describe})
         expected.push_back(
             {statement.name, queued.use, queued.owner, step, statement.postgres.data()}
         );
+    const PreparedKey key{statement.postgres.data(), queued.use};
+    return prepared_.insert_or_assign(key, Prepared{name, {}}).first;
 }
 
 // The answer to Step::describe.

@@ -7,6 +7,9 @@
 #include "src/base/clock.hpp"
 #include "src/store/postgres/options.hpp"
 
+#include <boost/functional/hash.hpp>
+
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -15,6 +18,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -117,6 +122,7 @@ private:
         Use use{};
         std::size_t owner{};
         std::vector<std::optional<std::string>> values;
+        bool joined{};  // Its text is complete, also that of a fence.
     };
     // A statement of which the database keeps the plan: by the text's address and use.
     using PreparedKey = std::pair<const char*, Use>;
@@ -124,6 +130,8 @@ private:
         std::string name;
         std::vector<bool> times;  // The parameters that are times; empty until it is described.
     };
+    using AllPrepared = std::unordered_map<PreparedKey, Prepared, boost::hash<PreparedKey>>;
+    static constexpr std::size_t join_max = 6;
     enum class Step { prepare, describe, run };
     // The statement of an expected answer.
     struct Expected {
@@ -137,8 +145,13 @@ private:
     // With rows that one work inserts in a row as one statement; not the last statement, whose
     // answer is awaited.
     static std::vector<Queued> gather_rows(std::vector<Queued> queued);
+    // With a key's row and what is written beside it as one statement (ADR 42).
+    std::vector<Queued> join(std::vector<Queued> queued);
+    std::string_view joined_text_of(std::span<const Queued> run);
     void send(const Queued& queued, std::vector<Expected>& expected);
-    void prepare(const Queued& queued, const std::string& text, std::vector<Expected>& expected);
+    AllPrepared::iterator prepare(
+        const Queued& queued, const std::string& text, std::vector<Expected>& expected
+    );
     void note_prepared(const pg_result* answer, const Expected& entry);
     void wait_for_answer();
     Result next_answer();
@@ -156,9 +169,12 @@ private:
     std::size_t flushes_{0};
     std::size_t owner_{0};
     std::optional<EarlierFailure> earlier_failure_;
-    std::map<PreparedKey, Prepared> prepared_;
+    AllPrepared prepared_;
+    // By the addresses of its parts. Never dropped: prepared_ knows a text by its address.
+    std::map<std::array<const char*, join_max>, std::string> joined_;
     std::uint64_t next_name_{1};
-    std::map<const char*, bool> own_transaction_;  // By the text's address.
+    std::unordered_set<const char*> allowed_;                // By the text's address.
+    std::unordered_map<const char*, bool> own_transaction_;  // By the text's address.
     bool dead_{false};
     std::optional<std::chrono::steady_clock::time_point> deadline_;
     struct Seen {

@@ -54,6 +54,7 @@ std::optional<std::string> binary_time(std::string_view text) {
 Parameters::Parameters(
     const std::vector<std::optional<std::string>>& values, const std::vector<bool>& times
 ) {
+    times_.reserve(values.size());
     values_.reserve(values.size());
     lengths_.reserve(values.size());
     formats_.reserve(values.size());
@@ -63,7 +64,7 @@ Parameters::Parameters(
         if (value != nullptr && i < times.size() && times[i])
             if (auto binary = binary_time(*values[i])) {
                 length = static_cast<int>(binary->size());
-                value = binaries_.emplace_back(std::move(*binary)).data();
+                value = times_.emplace_back(std::move(*binary)).data();
             }
         values_.push_back(value);
         lengths_.push_back(length);

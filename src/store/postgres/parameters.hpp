@@ -2,7 +2,8 @@
 
 #include <pawl/detail/session.hpp>
 
-#include <list>
+#include <boost/container/small_vector.hpp>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,10 +31,13 @@ public:
     const int* formats() const { return formats_.data(); }
 
 private:
-    std::list<std::string> binaries_;
-    std::vector<const char*> values_;
-    std::vector<int> lengths_;  // 0 for a text.
-    std::vector<int> formats_;  // 1: binary.
+    template <class T>
+    using Few = boost::container::small_vector<T, 32>;
+
+    Few<std::string> times_;  // Never grows: values_ points into it.
+    Few<const char*> values_;
+    Few<int> lengths_;  // 0 for a text.
+    Few<int> formats_;  // 1: binary.
 };
 
 }  // namespace pawl::postgres

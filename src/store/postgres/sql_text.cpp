@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string>
+#include <utility>
 
 namespace pawl::postgres {
 
@@ -70,6 +72,26 @@ bool is_forbidden(std::string_view text, std::string_view word) {
            std::find(forbidden.begin(), forbidden.end(), found) != forbidden.end();
 }
 
+// With `by` added to the number of each parameter.
+std::string renumbered(std::string_view text, int by) {
+    std::string changed;
+    for (std::size_t i = 0; i < text.size();) {
+        auto past = pawl::detail::past_quiet(text, i);
+        if (past == i && text[i] == '$') {
+            int number = 0;
+            const auto* const end = text.data() + text.size();
+            const auto [next, error] = std::from_chars(text.data() + i + 1, end, number);
+            past = static_cast<std::size_t>(next - text.data());
+            changed += '$' + (error == std::errc{} ? std::to_string(number + by) : "");
+        } else {
+            past = std::max(past, i + 1);
+            changed += text.substr(i, past - i);
+        }
+        i = past;
+    }
+    return changed;
+}
+
 }  // namespace
 
 std::string_view first_statement(std::string_view script) {
@@ -123,6 +145,33 @@ std::string_view forbidden_word(std::string_view text) {
         ++i;
     }
     return {};
+}
+
+std::string fence_text(std::string_view text) {
+    const std::array<JoinedPart, 1> fence{{{text, true}}};
+    return joined_text(fence);
+}
+
+std::string joined_text(std::span<const JoinedPart> parts) {
+    std::string text;
+    std::string main;
+    int parameters = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const auto& [part, is_fence] = parts[i];
+        auto own = renumbered(part, parameters);
+        parameters += detail::parameters_in(part);
+        const auto is_last = i + 1 == parts.size();
+        if (is_last && main.empty() && !is_fence) {
+            main = std::move(own);
+            break;
+        }
+        text += text.empty() ? "WITH " : ", ";
+        // tidy: allow sql: wraps constants of .sql files
+        text += is_fence ? "fenced AS (" + own + " RETURNING 1)"
+                         : "part_" + std::to_string(i) + " AS (" + own + ")";
+        if (is_fence) main = "SELECT 1 / (EXISTS (SELECT FROM fenced))::int";
+    }
+    return text + (text.empty() ? "" : " ") + main;
 }
 
 }  // namespace pawl::postgres

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace pawl::postgres {
@@ -17,5 +19,17 @@ std::string_view first_statement(std::string_view script);
 // set_config(), a temporary table, a cursor. Such statements must not run in a shared transaction.
 // A false positive only costs the sharing.
 bool needs_own_transaction(std::string_view text);
+
+// Makes an UPDATE or INSERT that touches no row raise: division by zero is the one error that an
+// expression can raise by itself (research/prototype.md, trap 1). So no statement is written twice.
+std::string fence_text(std::string_view text);
+
+// Several statements of which no row is needed as one, with their parameters in the same order.
+// They see the same rows and run in any order. At most one is a fence.
+struct JoinedPart {
+    std::string_view text;
+    bool fence{};
+};
+std::string joined_text(std::span<const JoinedPart> parts);
 
 }  // namespace pawl::postgres

@@ -3,8 +3,36 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace pawl::postgres {
+
+TEST(JoinedTextTest, the_parameters_of_each_part_follow_those_of_the_ones_before) {
+    const std::vector<JoinedPart> inserts{
+        {"INSERT INTO a VALUES ($1, '$2', $2) -- $9\n"}, {"INSERT INTO b VALUES ($2, $1, $10)"}};
+    EXPECT_EQ(
+        joined_text(inserts),
+        "WITH part_0 AS (INSERT INTO a VALUES ($1, '$2', $2) -- $9\n) "
+        "INSERT INTO b VALUES ($4, $3, $12)"
+    );
+}
+
+TEST(JoinedTextTest, a_fence_raises_wherever_it_stands) {
+    const std::string raises = "SELECT 1 / (EXISTS (SELECT FROM fenced))::int";
+    EXPECT_EQ(
+        joined_text(std::vector<JoinedPart>{
+            {"INSERT INTO a VALUES ($1)"},
+            {"UPDATE k SET v = $1", true},
+            {"INSERT INTO b VALUES ($1)"}}),
+        "WITH part_0 AS (INSERT INTO a VALUES ($1)), fenced AS (UPDATE k SET v = $2 RETURNING 1), "
+        "part_2 AS (INSERT INTO b VALUES ($3)) " +
+            raises
+    );
+    EXPECT_EQ(
+        fence_text("UPDATE k SET v = $1"),
+        "WITH fenced AS (UPDATE k SET v = $1 RETURNING 1) " + raises
+    );
+}
 
 TEST(ForbiddenWordTest, words_that_end_or_outlive_the_transaction_are_found) {
     for (const auto* text :
