@@ -221,6 +221,12 @@ http::OutgoingRequest traced(const Call& call, http::OutgoingRequest out) {
     return out;
 }
 
+// The step of a plain Call may be one that is never repeated.
+http::OutgoingRequest on_its_own(http::OutgoingRequest out) {
+    out.never_resend = true;
+    return out;
+}
+
 // For the key's time line.
 ClientResult noted(const Call& call, ClientResult result) {
     if (const auto* answered = std::get_if<Answered>(&result)) {
@@ -247,14 +253,19 @@ ClientResult Client::perform(const Call& call, const ClientRequest& request, con
     call.assert_open();
     return noted(
         call,
-        impl_->retrying.try_once(traced(call, impl_->outgoing(request, &key.text())), call.stop())
+        impl_->retrying.try_once(
+            traced(call, on_its_own(impl_->outgoing(request, &key.text()))), call.stop()
+        )
     );
 }
 
 ClientResult Client::send_once(const Call& call, const ClientRequest& request) {
     call.assert_open();
     return noted(
-        call, impl_->retrying.try_once(traced(call, impl_->outgoing(request, nullptr)), call.stop())
+        call,
+        impl_->retrying.try_once(
+            traced(call, on_its_own(impl_->outgoing(request, nullptr))), call.stop()
+        )
     );
 }
 

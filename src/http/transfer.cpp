@@ -87,9 +87,8 @@ std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* se
 // CURLOPT_PREREQFUNCTION).
 int on_sending(void* self, char*, char*, int, int) {
     auto& exchange = *static_cast<Exchange*>(self);
-    ++exchange.sendings;
-    if (exchange.sendings > 1 && exchange.request.never_resend) return CURL_PREREQFUNC_ABORT;
-    return CURL_PREREQFUNC_OK;
+    // A second sending would look like one try, whose answer says nothing of the first.
+    return ++exchange.sendings > 1 ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 std::span<const std::uint8_t> bytes_of(const curl_sockaddr& address) {
