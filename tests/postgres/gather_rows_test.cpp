@@ -245,7 +245,26 @@ TEST_F(GatherRowsTest, what_a_phase_writes_with_its_key_is_one_statement) {
     EXPECT_EQ(failing_statement(), "insert_key");
 }
 
-// The fence is for all of them.
+// PostgreSQL would run the second one first, and a worker takes jobs by their ids.
+TEST_F(GatherRowsTest, two_lists_of_jobs_keep_their_order_beside_a_key) {
+    begin();
+    insert_key(7);
+    commit();
+    const std::string large = '"' + std::string(600'000, 'x') + '"';
+    begin();
+    stage(sql::insert_job, "a", large);
+    stage(sql::insert_job, "b", large);
+    stage(sql::insert_job, "c");
+    finish_key(7);
+    note(7, "events");
+    commit();
+
+    const auto rows = read(jobs);
+    ASSERT_EQ(rows.size(), 3U);
+    for (const auto i : {0, 1, 2}) EXPECT_EQ(rows.at(static_cast<std::size_t>(i))[0], "abc"[i]);
+}
+
+// A lost fence takes all parts back.
 TEST_F(GatherRowsTest, a_lost_fence_takes_back_what_is_written_with_it) {
     begin();
     insert_key(7);

@@ -13,29 +13,32 @@ namespace pawl::postgres {
 
 namespace {
 
-// The key's row, and what a phase writes beside it. They touch different tables, so that their
-// order does not matter, and nobody needs their answers.
-enum class Part { none, key, beside };
+// The key's row, and what a phase writes beside it. The order of these does not matter but for
+// jobs, and their answers are not read.
+enum class Part { none, key, jobs, beside };
 
 Part part_of(const Sql& statement, Connection::Use use) {
     static constexpr std::array fences{sql::finish_key.postgres, sql::move_key.postgres};
     static constexpr std::array keys{sql::insert_key.postgres, sql::insert_key_finished.postgres};
-    static constexpr std::array beside{
+    static constexpr std::array jobs{
         sql::insert_job.postgres,
-        sql::insert_key_events.postgres,
-        sql::insert_key_reference.postgres,
         sql::insert_staged_job.postgres,
         sql::postgres::insert_jobs.postgres,
         sql::postgres::insert_staged_jobs.postgres,
         sql::postgres::insert_two_jobs.postgres,
-        sql::postgres::insert_two_key_references.postgres,
         sql::postgres::insert_two_staged_jobs.postgres};
+    static constexpr std::array beside{
+        sql::insert_key_events.postgres,
+        sql::insert_key_reference.postgres,
+        sql::postgres::insert_two_key_references.postgres};
     const auto among = [&](const auto& texts) {
         return std::ranges::find(texts, statement.postgres) != texts.end();
     };
     if (use == Connection::Use::fence) return among(fences) ? Part::key : Part::none;
     if (use != Connection::Use::plain) return Part::none;
-    return among(keys) ? Part::key : among(beside) ? Part::beside : Part::none;
+    if (among(keys)) return Part::key;
+    if (among(jobs)) return Part::jobs;
+    return among(beside) ? Part::beside : Part::none;
 }
 
 }  // namespace
@@ -48,11 +51,13 @@ std::vector<Connection::Queued> Connection::join(std::vector<Queued> queued) {
     for (std::size_t first = 0; first < queued.size();) {
         auto end = first;
         std::optional<std::size_t> key;
+        bool jobs = false;  // PostgreSQL may run a second list of jobs before the first one.
         for (; end < std::min(first + join_max, awaited); ++end) {
             const auto& next = queued[end];
             const auto part = part_of(next.statement, next.use);
             if (part == Part::none || next.owner != queued[first].owner) break;
-            if (part == Part::key && key) break;
+            if ((part == Part::key && key) || (part == Part::jobs && jobs)) break;
+            jobs = jobs || part == Part::jobs;
             if (part == Part::key) key = end;
         }
         if (!key || end - first < 2) {
