@@ -143,7 +143,8 @@ struct Client::Impl {
         out.connect_timeout = options.connect_timeout;
         out.timeout = options.timeout;
         out.answer_max = options.answer_max;
-        out.never_resend = key == nullptr && repeat_without_key(request.method) == Repeat::never;
+        out.fresh_connection =
+            key == nullptr && repeat_without_key(request.method) == Repeat::never;
         out.public_only = options.public_addresses_only;
         return out;
     }
@@ -222,8 +223,8 @@ http::OutgoingRequest traced(const Call& call, http::OutgoingRequest out) {
 }
 
 // The step of a plain Call may be one that is never repeated.
-http::OutgoingRequest on_its_own(http::OutgoingRequest out) {
-    out.never_resend = true;
+http::OutgoingRequest on_fresh_connection(http::OutgoingRequest out) {
+    out.fresh_connection = true;
     return out;
 }
 
@@ -254,7 +255,7 @@ ClientResult Client::perform(const Call& call, const ClientRequest& request, con
     return noted(
         call,
         impl_->retrying.try_once(
-            traced(call, on_its_own(impl_->outgoing(request, &key.text()))), call.stop()
+            traced(call, on_fresh_connection(impl_->outgoing(request, &key.text()))), call.stop()
         )
     );
 }
@@ -264,7 +265,7 @@ ClientResult Client::send_once(const Call& call, const ClientRequest& request) {
     return noted(
         call,
         impl_->retrying.try_once(
-            traced(call, on_its_own(impl_->outgoing(request, nullptr))), call.stop()
+            traced(call, on_fresh_connection(impl_->outgoing(request, nullptr))), call.stop()
         )
     );
 }

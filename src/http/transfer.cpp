@@ -136,7 +136,7 @@ void set_common(CURL* easy, Exchange& exchange) {
         curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, &open_public);
         curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, &exchange);
     }
-    if (exchange.request.never_resend) {
+    if (exchange.request.fresh_connection) {
         curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
         curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
     }

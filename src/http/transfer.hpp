@@ -27,9 +27,9 @@ struct OutgoingRequest {
     std::chrono::milliseconds timeout{30s};  // For the whole exchange.
     std::size_t answer_max{4UL * 1024 * 1024};
     // libcurl sends a request again by itself when a *reused* connection ends without an answer
-    // byte. A second sending is cut off, so that the request is lost. A call that must never be
-    // repeated also uses a fresh connection, which is not kept (docs/design.md, part 4).
-    bool never_resend{false};
+    // byte. That second sending is cut off, and the request is lost. A request that must never be
+    // repeated has a fresh connection instead, which is not kept (docs/design.md, part 4).
+    bool fresh_connection{false};
     // Refuses an address of a private network or of this machine, after its name was resolved and
     // before a connection is opened: for a URL that another party has chosen.
     bool public_only{false};

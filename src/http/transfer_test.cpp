@@ -52,7 +52,7 @@ TEST(Transfers, a_post_that_is_never_resent_is_seen_once_by_a_server_that_closes
     ASSERT_EQ(verdict(transfers.perform({.url = server.url()})), "200");
 
     auto request = post_to(server.url());
-    request.never_resend = true;
+    request.fresh_connection = true;
     const auto sent = transfers.perform(std::move(request));
 
     EXPECT_EQ(verdict(sent), "lost");

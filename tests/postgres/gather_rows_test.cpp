@@ -14,8 +14,8 @@
 #include <vector>
 
 // Jobs that one work stages in a row reach the database as one statement (gather_rows.cpp), and a
-// key's row with what is written beside it as another (join.cpp). The statement's name in an error
-// shows which one it was.
+// key's row with what is written beside it as another (combine_statements.cpp). The statement's
+// name in an error shows which one it was.
 namespace pawl::postgres {
 
 namespace {
@@ -264,7 +264,27 @@ TEST_F(GatherRowsTest, two_lists_of_jobs_keep_their_order_beside_a_key) {
     for (const auto i : {0, 1, 2}) EXPECT_EQ(rows.at(static_cast<std::size_t>(i))[0], "abc"[i]);
 }
 
-// A lost fence takes all parts back.
+// As behind PgBouncer.
+TEST_F(GatherRowsTest, statements_are_combined_without_prepared_ones_too) {
+    options.prepared = false;
+    begin();
+    refer(7, "request", "1");
+    insert_key(7);
+    commit();
+    begin();
+    stage(sql::insert_job, "a");
+    finish_key(7);
+    note(7, "events");
+    commit();
+
+    EXPECT_EQ(read(jobs), std::vector<std::string>{"a {}  "});
+    begin();
+    note(7, "more");
+    finish_key(7);
+    EXPECT_EQ(failing_statement(), "finish_key");
+}
+
+// A lost fence rolls all parts back.
 TEST_F(GatherRowsTest, a_lost_fence_takes_back_what_is_written_with_it) {
     begin();
     insert_key(7);
@@ -283,7 +303,7 @@ TEST_F(GatherRowsTest, a_lost_fence_takes_back_what_is_written_with_it) {
     EXPECT_EQ(read(jobs).size(), 0U);
 }
 
-TEST_F(GatherRowsTest, keys_of_two_works_are_not_joined) {
+TEST_F(GatherRowsTest, keys_of_two_works_are_not_combined) {
     begin();
     connection.begin_next_work();
     refer(7, null, "1");

@@ -98,15 +98,14 @@ void Connection::queue(const Sql& statement, std::span<const Value> parameters, 
         throw store::statement_error(
             Kind::statement, statement.name, " has no text for PostgreSQL"
         );
-    if (!options_.prepared || allowed_.insert(statement.postgres.data()).second) {
-        if (const auto word = forbidden_word(statement.postgres); !word.empty()) {
-            allowed_.erase(statement.postgres.data());
+    if (!allowed_.contains(statement.postgres.data())) {
+        if (const auto word = forbidden_word(statement.postgres); !word.empty())
             throw store::statement_error(
                 Kind::refused,
                 statement.name,
                 ": " + std::string{word} + " is the store's own, or would outlive the transaction"
             );
-        }
+        if (options_.prepared) allowed_.insert(statement.postgres.data());
     }
     Queued queued{statement, use, owner_, {}, false};
     queued.values.reserve(parameters.size());
@@ -151,17 +150,17 @@ void Connection::flush_each(OnAnswer on_answer) {
     ++flushes_;
     std::vector<Expected> expected;
     expected.reserve(queued_.size() + 2);
-    const auto all = join(gather_rows(std::exchange(queued_, {})));
+    const auto all = combine(gather_rows(std::exchange(queued_, {})));
     for (const auto& queued : all) send(queued, expected);
     check(PQpipelineSync(pg_));
     read_answers(expected, on_answer);
 }
 
 void Connection::send(const Queued& queued, std::vector<Expected>& expected) {
-    const auto& [statement, use, owner, values, joined] = queued;
+    const auto& [statement, use, owner, values, combined] = queued;
     const auto text = [&queued] {
         const auto own = queued.statement.postgres;
-        return queued.use == Use::fence && !queued.joined ? fence_text(own) : std::string{own};
+        return queued.use == Use::fence && !queued.combined ? fence_text(own) : std::string{own};
     };
     if (!options_.prepared) {
         const Parameters parameters{values, {}};

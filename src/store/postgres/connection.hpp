@@ -122,7 +122,7 @@ private:
         Use use{};
         std::size_t owner{};
         std::vector<std::optional<std::string>> values;
-        bool joined{};  // Its text is complete, also that of a fence.
+        bool combined{};  // Its text is complete, also that of a fence.
     };
     // A statement of which the database keeps the plan: by the text's address and use.
     using PreparedKey = std::pair<const char*, Use>;
@@ -131,7 +131,7 @@ private:
         std::vector<bool> times;  // The parameters that are times; empty until it is described.
     };
     using AllPrepared = std::unordered_map<PreparedKey, Prepared, boost::hash<PreparedKey>>;
-    static constexpr std::size_t join_max = 6;
+    static constexpr std::size_t combined_max = 6;
     enum class Step { prepare, describe, run };
     // The statement of an expected answer.
     struct Expected {
@@ -145,9 +145,9 @@ private:
     // With rows that one work inserts in a row as one statement; not the last statement, whose
     // answer is awaited.
     static std::vector<Queued> gather_rows(std::vector<Queued> queued);
-    // With a key's row and what is written beside it as one statement (ADR 42).
-    std::vector<Queued> join(std::vector<Queued> queued);
-    std::string_view joined_text_of(std::span<const Queued> run);
+    // Makes one statement of the write of a key's row and the inserts next to it (ADR 42).
+    std::vector<Queued> combine(std::vector<Queued> queued);
+    std::string_view combined_text_of(std::span<const Queued> run);
     void send(const Queued& queued, std::vector<Expected>& expected);
     AllPrepared::iterator prepare(
         const Queued& queued, const std::string& text, std::vector<Expected>& expected
@@ -171,7 +171,7 @@ private:
     std::optional<EarlierFailure> earlier_failure_;
     AllPrepared prepared_;
     // By the addresses of its parts. Never dropped: prepared_ knows a text by its address.
-    std::map<std::array<const char*, join_max>, std::string> joined_;
+    std::map<std::array<const char*, combined_max>, std::string> combined_;
     std::uint64_t next_name_{1};
     std::unordered_set<const char*> allowed_;                // By the text's address.
     std::unordered_map<const char*, bool> own_transaction_;  // By the text's address.

@@ -25,6 +25,8 @@ public:
     Parameters(
         const std::vector<std::optional<std::string>>& values, const std::vector<bool>& times
     );
+    Parameters(const Parameters&) = delete;  // values_ points into times_.
+    Parameters& operator=(const Parameters&) = delete;
     int count() const { return static_cast<int>(values_.size()); }
     const char* const* values() const { return values_.data(); }
     const int* lengths() const { return lengths_.data(); }
@@ -34,7 +36,7 @@ private:
     template <class T>
     using Few = boost::container::small_vector<T, 32>;
 
-    Few<std::string> times_;  // Never grows: values_ points into it.
+    Few<std::string> times_;  // Never grows.
     Few<const char*> values_;
     Few<int> lengths_;  // 0 for a text.
     Few<int> formats_;  // 1: binary.

@@ -72,7 +72,7 @@ bool is_forbidden(std::string_view text, std::string_view word) {
            std::find(forbidden.begin(), forbidden.end(), found) != forbidden.end();
 }
 
-// With `by` added to the number of each parameter.
+// Adds `by` to the number of each parameter.
 std::string renumbered(std::string_view text, int by) {
     std::string changed;
     for (std::size_t i = 0; i < text.size();) {
@@ -148,11 +148,11 @@ std::string_view forbidden_word(std::string_view text) {
 }
 
 std::string fence_text(std::string_view text) {
-    const std::array<JoinedPart, 1> fence{{{text, true}}};
-    return joined_text(fence);
+    const std::array<StatementPart, 1> fence{{{text, true}}};
+    return combined_text(fence);
 }
 
-std::string joined_text(std::span<const JoinedPart> parts) {
+std::string combined_text(std::span<const StatementPart> parts) {
     std::string text;
     std::string main;
     int parameters = 0;

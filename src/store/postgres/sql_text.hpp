@@ -24,12 +24,12 @@ bool needs_own_transaction(std::string_view text);
 // expression can raise by itself (research/prototype.md, trap 1). So no statement is written twice.
 std::string fence_text(std::string_view text);
 
-// Several statements of which no row is needed as one, with their parameters in the same order.
-// They see the same rows and run in any order. At most one is a fence.
-struct JoinedPart {
+// Makes one statement of several whose rows are not needed. Their parameters stand in the same
+// order; they see the same rows and run in any order. At most one is a fence.
+struct StatementPart {
     std::string_view text;
     bool fence{};
 };
-std::string joined_text(std::span<const JoinedPart> parts);
+std::string combined_text(std::span<const StatementPart> parts);
 
 }  // namespace pawl::postgres

@@ -7,20 +7,20 @@
 
 namespace pawl::postgres {
 
-TEST(JoinedTextTest, the_parameters_of_each_part_follow_those_of_the_ones_before) {
-    const std::vector<JoinedPart> inserts{
+TEST(CombinedTextTest, the_parameters_of_each_part_follow_those_of_the_ones_before) {
+    const std::vector<StatementPart> inserts{
         {"INSERT INTO a VALUES ($1, '$2', $2) -- $9\n"}, {"INSERT INTO b VALUES ($2, $1, $10)"}};
     EXPECT_EQ(
-        joined_text(inserts),
+        combined_text(inserts),
         "WITH part_0 AS (INSERT INTO a VALUES ($1, '$2', $2) -- $9\n) "
         "INSERT INTO b VALUES ($4, $3, $12)"
     );
 }
 
-TEST(JoinedTextTest, a_fence_raises_wherever_it_stands) {
+TEST(CombinedTextTest, a_fence_raises_wherever_it_stands) {
     const std::string raises = "SELECT 1 / (EXISTS (SELECT FROM fenced))::int";
     EXPECT_EQ(
-        joined_text(std::vector<JoinedPart>{
+        combined_text(std::vector<StatementPart>{
             {"INSERT INTO a VALUES ($1)"},
             {"UPDATE k SET v = $1", true},
             {"INSERT INTO b VALUES ($1)"}}),

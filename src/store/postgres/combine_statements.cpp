@@ -15,7 +15,7 @@ namespace {
 
 // The key's row, and what a phase writes beside it. The order of these does not matter but for
 // jobs, and their answers are not read.
-enum class Part { none, key, jobs, beside };
+enum class Part { none, key, jobs, notes };
 
 Part part_of(const Sql& statement, Connection::Use use) {
     static constexpr std::array fences{sql::finish_key.postgres, sql::move_key.postgres};
@@ -27,7 +27,7 @@ Part part_of(const Sql& statement, Connection::Use use) {
         sql::postgres::insert_staged_jobs.postgres,
         sql::postgres::insert_two_jobs.postgres,
         sql::postgres::insert_two_staged_jobs.postgres};
-    static constexpr std::array beside{
+    static constexpr std::array notes{
         sql::insert_key_events.postgres,
         sql::insert_key_reference.postgres,
         sql::postgres::insert_two_key_references.postgres};
@@ -38,12 +38,12 @@ Part part_of(const Sql& statement, Connection::Use use) {
     if (use != Connection::Use::plain) return Part::none;
     if (among(keys)) return Part::key;
     if (among(jobs)) return Part::jobs;
-    return among(beside) ? Part::beside : Part::none;
+    return among(notes) ? Part::notes : Part::none;
 }
 
 }  // namespace
 
-std::vector<Connection::Queued> Connection::join(std::vector<Queued> queued) {
+std::vector<Connection::Queued> Connection::combine(std::vector<Queued> queued) {
     std::vector<Queued> all;
     all.reserve(queued.size());
     // The last statement's answer is awaited.
@@ -52,7 +52,7 @@ std::vector<Connection::Queued> Connection::join(std::vector<Queued> queued) {
         auto end = first;
         std::optional<std::size_t> key;
         bool jobs = false;  // PostgreSQL may run a second list of jobs before the first one.
-        for (; end < std::min(first + join_max, awaited); ++end) {
+        for (; end < std::min(first + combined_max, awaited); ++end) {
             const auto& next = queued[end];
             const auto part = part_of(next.statement, next.use);
             if (part == Part::none || next.owner != queued[first].owner) break;
@@ -66,7 +66,8 @@ std::vector<Connection::Queued> Connection::join(std::vector<Queued> queued) {
         }
         const auto run = std::span{queued}.subspan(first, end - first);
         const auto& main = queued[*key];
-        Queued one{{main.statement.name, {}, joined_text_of(run)}, main.use, main.owner, {}, true};
+        Queued one{
+            {main.statement.name, {}, combined_text_of(run)}, main.use, main.owner, {}, true};
         for (auto& part : run) std::ranges::move(part.values, std::back_inserter(one.values));
         all.push_back(std::move(one));
         first = end;
@@ -74,17 +75,17 @@ std::vector<Connection::Queued> Connection::join(std::vector<Queued> queued) {
     return all;
 }
 
-std::string_view Connection::joined_text_of(std::span<const Queued> run) {
-    std::array<const char*, join_max> addresses{};
+std::string_view Connection::combined_text_of(std::span<const Queued> run) {
+    std::array<const char*, combined_max> addresses{};
     std::ranges::transform(run, addresses.begin(), [](const Queued& part) {
         return part.statement.postgres.data();
     });
-    auto& text = joined_[addresses];
+    auto& text = combined_[addresses];
     if (text.empty()) {
-        std::vector<JoinedPart> parts;
+        std::vector<StatementPart> parts;
         for (const auto& part : run)
             parts.push_back({part.statement.postgres, part.use == Use::fence});
-        text = joined_text(parts);
+        text = combined_text(parts);
     }
     return text;
 }
