@@ -84,12 +84,28 @@ void Acceptor::begin() {
     asio::post(executor(), [this] { next(); });
 }
 
-void Acceptor::stop() {
-    asio::post(executor(), [this] {
+std::future<void> Acceptor::stop() {
+    auto stopped = std::make_shared<std::promise<void>>();
+    auto done = stopped->get_future();
+    asio::post(executor(), [this, stopped] {
         stopping_ = true;
+        accept_rest();
         error_code ignored;
         acceptor_.close(ignored);
+        stopped->set_value();
     });
+    return done;
+}
+
+void Acceptor::accept_rest() {
+    error_code error;
+    acceptor_.non_blocking(true, error);
+    while (!error && open_ < options_.connections_max) {
+        auto& io_thread = *io_threads_[next_io_thread_];
+        tcp::socket socket{io_thread.io()};
+        acceptor_.accept(socket, error);  // tidy: allow blocking: set to non-blocking above
+        if (!error) on_accepted(io_thread, error, std::move(socket));
+    }
 }
 
 void Acceptor::on_closed(AddressPrefix address) {
@@ -115,7 +131,7 @@ void Acceptor::accept_one() {
         io_thread.io(),
         [this, &io_thread](error_code error, tcp::socket socket) {
             accepting_ = false;
-            if (stopping_) return;
+            if (stopping_ && error) return;  // The acceptor was closed.
             on_accepted(io_thread, error, std::move(socket));
         }
     );

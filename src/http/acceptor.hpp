@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <future>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -42,7 +43,9 @@ public:
     );
 
     void begin();
-    void stop();
+    // Accepts what is in the backlog, as these clients may have sent a request, and then no more.
+    // From any thread; the future is ready once the io_threads have these connections.
+    std::future<void> stop();
     void on_closed(AddressPrefix address);  // An accepted connection was closed. From any thread.
     std::uint16_t port() const;
     tcp::acceptor::executor_type executor() { return acceptor_.get_executor(); }
@@ -51,6 +54,7 @@ private:
     void next();
     void accept_one();
     void on_accepted(IoThread& io_thread, boost::system::error_code error, tcp::socket socket);
+    void accept_rest();
     void on_failed(boost::system::error_code error);
     void wait_for_room();
     void make_room();

@@ -42,6 +42,8 @@ constexpr std::chrono::seconds drain_max{2};
 
 // How much of its buffer an idle connection may keep.
 constexpr std::size_t kept_capacity = 16UL * 1024;
+// How long a listener that stops waits for the first request of a connection.
+constexpr std::chrono::milliseconds first_request_max{250};
 
 // RFC 9110, 2.5: a higher minor version is served as the highest known one; Beast refuses it.
 void serve_as_http_1_1(boost::beast::flat_buffer& buffer, std::string_view head) {
@@ -246,6 +248,7 @@ void HttpConnection::on_head(std::size_t size) {
     auto decision = shared_->handlers.on_head(head_);
     if (const auto* refused = std::get_if<Reply>(&decision)) return refuse(*refused);
     accepted_ = std::get<Listener::Accepted>(std::move(decision));
+    served_ = true;
     // RFC 9112, 6.3: a request without a length and without chunks has no body.
     if (length == 0 && !parser_->chunked()) return deliver();
     if (const auto problem = check_body_size(length)) return refuse(problem->status, problem->why);
@@ -470,7 +473,12 @@ void HttpConnection::check_deadline(SteadyTime now) {
 }
 
 void HttpConnection::stop_when_idle() {
-    if (state_ == State::idle) close();
+    if (state_ != State::idle) return;
+    error_code ignored;
+    if (socket_.available(ignored) > 0) return;  // A request: it is served, as the last one.
+    // The client of a new connection is about to send its first request.
+    if (!served_) return enter(State::idle, first_request_max);
+    close();
 }
 
 void HttpConnection::close() {

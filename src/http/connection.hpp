@@ -168,6 +168,7 @@ private:
     RequestHead head_;
     Listener::Accepted accepted_;  // What serves the request after its body.
     std::string client_address_;
+    bool served_{false};  // At least one request.
     bool keep_alive_{true};
     bool is_head_{false};
     bool last_{false};  // The response being written is the last of this connection.

@@ -16,6 +16,8 @@ using boost::system::error_code;
 
 namespace {
 
+// Longer only if a handler holds the first io_thread.
+constexpr std::chrono::milliseconds acceptor_stop_max{200};
 constexpr std::chrono::seconds stop_margin{2};  // Added to the drain, for threads to end.
 
 }  // namespace
@@ -74,7 +76,7 @@ struct Listener::Impl {
 
     // Stops each io_thread by itself: one with a held thread does not keep the others from ending.
     bool stop(std::chrono::milliseconds drain) {
-        acceptor.stop();
+        acceptor.stop().wait_for(acceptor_stop_max);
         for (const auto& io_thread : io_threads) io_thread->stop(drain);
         const auto until = steady_now() + drain + stop_margin;
         bool ended = true;

@@ -399,46 +399,6 @@ TEST(Listener, a_responder_that_is_dropped_answers_500) {
     EXPECT_EQ(status_of(server.ask("GET /drop HTTP/1.1\r\nHost: a\r\n\r\n")), "500");
 }
 
-TEST(Listener, stop_waits_for_requests_in_flight_and_accepts_no_new_ones) {
-    Listening server;
-    // One request on each of the two threads, which stop independently.
-    std::array idle{server.connect(), server.connect()};
-    for (auto& connection : idle) {
-        connection.send(get_echo);
-        ASSERT_EQ(status_of(connection.read_message()), "200");
-    }
-    auto busy = server.connect();
-    busy.send(post("/later", "x") + get_echo);
-    auto later = server.take_later();
-    ASSERT_TRUE(later);
-
-    auto stopped = std::async(std::launch::async, [&] { server.listener().stop(10s); });
-    for (auto& connection : idle) EXPECT_TRUE(connection.at_end());
-    (*later)(Reply{.body = "the last"});
-    const auto answer = busy.read_message();
-    busy.half_close();
-
-    EXPECT_EQ(body_of(answer), "the last");
-    EXPECT_NE(answer.find("\r\nConnection: close\r\n"), std::string::npos);
-    EXPECT_EQ(busy.read_all(), "");  // The second request on this connection is for another server.
-    busy.close();
-    EXPECT_EQ(stopped.wait_for(10s), std::future_status::ready);
-}
-
-TEST(Listener, stop_does_not_wait_longer_than_its_limit) {
-    Listening server;
-    auto busy = server.connect();
-    busy.send(post("/later", "x"));
-    auto later = server.take_later();
-    ASSERT_TRUE(later);
-
-    auto stopped = std::async(std::launch::async, [&] { server.listener().stop(50ms); });
-
-    EXPECT_EQ(stopped.wait_for(10s), std::future_status::ready);
-    EXPECT_TRUE(busy.at_end());
-    (*later)(Reply{.body = "too late"});  // The connection is gone; the call has no effect.
-}
-
 TEST(Listener, names_the_address_that_is_taken_or_malformed) {
     Listening server;
     const Listener::Handlers none;
