@@ -9,8 +9,10 @@
 #include "src/store/postgres/postgres_store.hpp"
 #include "src/store/sqlite/sqlite_store.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <stdexcept>
+#include <utility>
 
 namespace pawl::store {
 
@@ -57,8 +59,11 @@ std::unique_ptr<Store> open_store(const std::string& url, Database::As as) {
     if (!owner && file != ":memory:" && !std::filesystem::exists(file))
         throw std::invalid_argument{
             "there is no database " + file + "; a server, or `migrate`, creates it"};
+    sqlite::SqliteOptions options{.path = file, .owner = owner};
+    // SQLite polls for the lock, so a busy server may get it many times before a command does.
+    if (!owner) options.busy_timeout = std::chrono::seconds{30};
     auto store = std::make_unique<sqlite::SqliteStore>(
-        sqlite::SqliteOptions{.path = file, .owner = owner},
+        std::move(options),
         clock,
         as == Database::As::server ? base::OnWarning{log_error} : base::OnWarning{}
     );
