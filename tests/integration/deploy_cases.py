@@ -208,6 +208,7 @@ class Deploy:
     def __init__(self, world, provider, fleet, clients):
         self.world, self.provider, self.fleet, self.clients = world, provider, fleet, clients
         self.held = []   # All keys that were held at a point.
+        self.last_held = time.monotonic()
 
     def release(self, release):
         """One server after the other."""
@@ -218,6 +219,7 @@ class Deploy:
 
     def hold(self, release):
         """One key at each point. Their clients go away after one try."""
+        self.last_held = time.monotonic()
         keys = {f'held-by-{release}-at-{point}': point for point in POINTS[release].values()}
         for path, key in zip(POINTS[release], keys):
             self.provider.held[key] = path
@@ -232,8 +234,9 @@ class Deploy:
         return {key: found[key] for key in keys}
 
     def finish(self, keys):
-        """By the servers: no client repeats them."""
-        wait_until(f'{keys} to be finished', lambda: set(self.points(keys).values()) == {'finished'}, 2 * WAIT_S)
+        """By the servers: no client repeats them. Their back-off has doubled since they were held: it is as long as that time."""
+        limit = 2 * WAIT_S + time.monotonic() - self.last_held
+        wait_until(f'{keys} to be finished', lambda: set(self.points(keys).values()) == {'finished'}, limit)
 
     def check_stranded(self, keys):
         """No server of release 1 continues them, all say so."""
