@@ -16,6 +16,12 @@ if(PAWL_MOLD)
 endif()
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
+# address or thread, or "" without such a sanitizer.
+set(PAWL_SANITIZED "")
+if("${CMAKE_CXX_FLAGS} $ENV{CXXFLAGS}" MATCHES "-fsanitize=[a-z,-]*(address|thread)")
+    set(PAWL_SANITIZED ${CMAKE_MATCH_1})
+endif()
+
 # Options of all our own targets. Warnings are errors only in presets that ask for it.
 add_library(pawl_options INTERFACE)
 target_include_directories(pawl_options INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
@@ -41,9 +47,9 @@ if(PAWL_BATCH GREATER 1)
 endif()
 
 # A copy of such a file with planted faults takes its place in a test program (tests/simulation/planted.cmake), so it can have no
-# neighbours where tests are built.
+# neighbours where that program is built.
 set(pawl_planted_files "")
-if(PAWL_TESTS AND EXISTS ${PROJECT_SOURCE_DIR}/tests/simulation/planted_faults.txt)
+if(PAWL_TESTS AND NOT PAWL_SANITIZED AND EXISTS ${PROJECT_SOURCE_DIR}/tests/simulation/planted_faults.txt)
     file(STRINGS ${PROJECT_SOURCE_DIR}/tests/simulation/planted_faults.txt pawl_planted_files REGEX "^@ ")
 endif()
 list(TRANSFORM pawl_planted_files REPLACE "^@ [a-z_]+ " "")
@@ -107,44 +113,58 @@ function(pawl_program name)
     target_link_libraries(${name} PRIVATE pawl_options ${ARG_LIBRARIES})
 endfunction()
 
-# pawl_tests(core LABEL unit SOURCES claim_test.cpp LIBRARIES pawl::core)  -> one program, one ctest entry a TEST
-# or four for all with PAWL_TESTS_WHOLE; UNLISTED: none, as the caller adds its own
-# ONE_BY_ONE: the files are not compiled as one, because several of them use the same local names.
+# What the stages of ./test build: the programs of most tests, and those that no sanitizer's build has (tools/stages).
+add_custom_target(tests)
+add_custom_target(tests_without_sanitizers)
+
+# pawl_tests(core LABEL unit SOURCES claim_test.cpp LIBRARIES pawl::core)  -> one program, one ctest entry a TEST,
+# or four for all under a sanitizer, where a program starts slowly; UNLISTED: none, as the caller adds its own
+# WITHOUT_SANITIZERS: not built under a sanitizer, which cannot run the tests, or learns nothing from them. The caller adds their ctest
+# entries, with the label without_sanitizers: ./test --full runs all others under a sanitizer alone.
 # PAWL_TEST_OPTIONS (a preset's): options of the tests' own code, which is most of what a sanitizer's build compiles; not for
 # tests that compute much, which say OPTIMIZED.
 function(pawl_tests name)
-    if(NOT PAWL_TESTS)
+    cmake_parse_arguments(ARG "OPTIMIZED;UNLISTED;WITHOUT_SANITIZERS" "LABEL" "SOURCES;LIBRARIES" ${ARGN})
+    if(NOT PAWL_TESTS OR (ARG_WITHOUT_SANITIZERS AND PAWL_SANITIZED))
         return()
     endif()
-    cmake_parse_arguments(ARG "ONE_BY_ONE;OPTIMIZED;UNLISTED" "LABEL" "SOURCES;LIBRARIES" ${ARGN})
     if(NOT rapidcheck_FOUND)
         list(FILTER ARG_SOURCES EXCLUDE REGEX property_test)
     endif()
-    if(NOT ARG_ONE_BY_ONE)
-        pawl_batch(ARG_SOURCES test_${name})
-    endif()
+    pawl_batch(ARG_SOURCES test_${name})
     add_executable(test_${name} ${ARG_SOURCES})
     if(NOT ARG_OPTIMIZED)
         target_compile_options(test_${name} PRIVATE ${PAWL_TEST_OPTIONS})
     endif()
     target_link_libraries(test_${name} PRIVATE pawl_options ${ARG_LIBRARIES} $<TARGET_NAME_IF_EXISTS:rapidcheck>
         GTest::gmock GTest::gtest_main)
+    if(ARG_WITHOUT_SANITIZERS)
+        add_dependencies(tests_without_sanitizers test_${name})
+        return()
+    endif()
+    add_dependencies(tests test_${name})
     if(ARG_UNLISTED)
         return()
-    elseif(PAWL_TESTS_WHOLE)
+    elseif(PAWL_SANITIZED)
         pawl_sharded_test(test_${name} test_${name} 4 LABEL ${ARG_LABEL})
     else()
         gtest_discover_tests(test_${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300 DISCOVERY_TIMEOUT 60)
     endif()
 endfunction()
 
-# pawl_whole_test(postgres_claim LABELS conformance SOURCES claim_test.cpp LIBRARIES pawl::engine)  -> one program, one ctest entry:
+# pawl_whole_test(redis LABELS conformance SOURCES client_test.cpp LIBRARIES pawl::engine)  -> one program, one ctest entry:
 # the servers that it needs start once
 function(pawl_whole_test name)
-    cmake_parse_arguments(ARG "" "" "LABELS;SOURCES;LIBRARIES" ${ARGN})
-    pawl_tests(${name} ONE_BY_ONE UNLISTED SOURCES ${ARG_SOURCES} LIBRARIES ${ARG_LIBRARIES} Threads::Threads)
-    add_test(NAME ${name} COMMAND test_${name})
-    set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600)
+    cmake_parse_arguments(ARG "WITHOUT_SANITIZERS" "" "LABELS;SOURCES;LIBRARIES" ${ARGN})
+    set(without)
+    if(ARG_WITHOUT_SANITIZERS)
+        set(without WITHOUT_SANITIZERS)
+    endif()
+    pawl_tests(${name} ${without} UNLISTED SOURCES ${ARG_SOURCES} LIBRARIES ${ARG_LIBRARIES} Threads::Threads)
+    if(TARGET test_${name})
+        add_test(NAME ${name} COMMAND test_${name})
+        set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600)
+    endif()
 endfunction()
 
 # pawl_sharded_test(name program N LABEL label [ARGUMENTS...])  -> N ctest entries, started first, as they are long
@@ -153,7 +173,7 @@ function(pawl_sharded_test name program shards)
     math(EXPR last "${shards} - 1")
     foreach(shard RANGE ${last})
         add_test(NAME ${name}_${shard} COMMAND ${program} ${ARG_UNPARSED_ARGUMENTS})
-        set_tests_properties(${name}_${shard} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 900 COST 1000
+        set_tests_properties(${name}_${shard} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT 900 COST 1000
             ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
     endforeach()
 endfunction()

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <stdexcept>
 
-namespace pawl::bank {
+namespace pawl::bank::nacha_test {
 
 namespace {
 
@@ -201,4 +201,4 @@ TEST(NachaReturns, a_file_that_ends_early_is_refused) {
 
 }  // namespace
 
-}  // namespace pawl::bank
+}  // namespace pawl::bank::nacha_test

@@ -8,7 +8,7 @@
 #include <functional>
 #include <stdexcept>
 
-namespace pawl::bank {
+namespace pawl::bank::pain001_test {
 
 namespace {
 
@@ -108,4 +108,4 @@ TEST(Pain001, a_name_may_have_140_characters_of_any_script) {
 
 }  // namespace
 
-}  // namespace pawl::bank
+}  // namespace pawl::bank::pain001_test

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace pawl::client {
+namespace pawl::client::retrying_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -453,4 +453,4 @@ TEST(Retrying, a_stop_wakes_a_real_wait) {
 }
 
 }  // namespace
-}  // namespace pawl::client
+}  // namespace pawl::client::retrying_test

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-namespace pawl::client {
+namespace pawl::client::servers_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -106,4 +106,4 @@ TEST(Servers, beyond_the_limit_only_servers_without_failures_are_forgotten) {
 }
 
 }  // namespace
-}  // namespace pawl::client
+}  // namespace pawl::client::servers_test

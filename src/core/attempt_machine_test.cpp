@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace pawl::core::attempt {
+namespace pawl::core::attempt::attempt_machine_test {
 namespace {
 
 template <class E, std::size_t... n>
@@ -298,4 +298,4 @@ TEST(AttemptMachine, allows_each_branch_of_the_checked_model) {
 }
 
 }  // namespace
-}  // namespace pawl::core::attempt
+}  // namespace pawl::core::attempt::attempt_machine_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pawl::core {
+namespace pawl::core::backoff_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -72,4 +72,4 @@ TEST(JobBackoff, a_kind_with_attempts_of_its_own_ends_after_them) {
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::core::backoff_test

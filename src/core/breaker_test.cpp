@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pawl::core {
+namespace pawl::core::breaker_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -102,4 +102,4 @@ TEST(BreakerRule, names_an_option_out_of_its_limits) {
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::core::breaker_test

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace pawl::core {
+namespace pawl::core::call_rule_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -270,4 +270,4 @@ TEST(DecideAfterFailedKeep, a_defect_needs_a_person_after_the_keeper_failed_alon
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::core::call_rule_test

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace pawl::core {
+namespace pawl::core::claim_rule_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -94,4 +94,4 @@ TEST(DecideClaim, follows_the_table) {
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::core::claim_rule_test

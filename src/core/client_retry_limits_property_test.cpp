@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-namespace pawl::core {
+namespace pawl::core::client_retry_limits_property_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -114,4 +114,4 @@ RC_GTEST_PROP(Breaker, after_so_many_failures_one_goes_at_a_time_until_one_succe
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::core::client_retry_limits_property_test

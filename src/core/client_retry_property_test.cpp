@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace pawl::core {
+namespace pawl::core::client_retry_property_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -161,4 +161,4 @@ RC_GTEST_PROP(WaitBefore, depends_on_the_dice_already_before_the_first_repeat, (
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::core::client_retry_property_test

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace pawl::core {
+namespace pawl::core::client_retry_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -247,4 +247,4 @@ TEST(RetryRule, names_the_option_that_is_wrong) {
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::core::client_retry_test

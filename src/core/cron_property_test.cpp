@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace pawl::core {
+namespace pawl::core::cron_property_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -110,4 +110,4 @@ RC_GTEST_PROP(Cron, ticks_are_those_of_a_clock_that_wakes_each_minute, ()) {
     }
 }
 
-}  // namespace pawl::core
+}  // namespace pawl::core::cron_property_test

@@ -8,7 +8,7 @@
 #include <vector>
 
 // tests/integration/cron_cases.py compares the same reader with Debian's cron.
-namespace pawl::core {
+namespace pawl::core::cron_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -237,4 +237,4 @@ TEST(CronTest, nothing_is_due_after_the_last_year) {
     EXPECT_EQ(next_tick(Cron{}, {}, at("2026-11-25 00:00")), TimePoint::max());
 }
 
-}  // namespace pawl::core
+}  // namespace pawl::core::cron_test

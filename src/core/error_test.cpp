@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pawl {
+namespace pawl::error_test {
 namespace {
 
 using Kind = StoreError::Kind;
@@ -35,4 +35,4 @@ TEST(StoreErrorKinds, a_fault_of_the_program_or_its_data_is_permanent) {
 }
 
 }  // namespace
-}  // namespace pawl
+}  // namespace pawl::error_test

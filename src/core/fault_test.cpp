@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace pawl::core {
+namespace pawl::core::fault_test {
 namespace {
 
 // The environment is read once for each process, so each of these runs in its own process.
@@ -95,4 +95,4 @@ TEST(OnFaultPoint, its_exception_leaves_the_point) {
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::core::fault_test

@@ -10,7 +10,7 @@
 #include <algorithm>
 
 // Laws for all inputs; the tables in the other tests show examples.
-namespace pawl::core {
+namespace pawl::core::law_property_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -153,4 +153,4 @@ RC_GTEST_PROP(BackoffLaw, a_job_is_never_early_and_late_by_a_tenth_at_most, ()) 
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::core::law_property_test

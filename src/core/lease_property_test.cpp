@@ -11,7 +11,7 @@
 
 // Laws over the whole life of a lease: processes with clocks of different speed, slow requests and
 // answers, pauses, deaths and restarts, at one backend.
-namespace pawl::core {
+namespace pawl::core::lease_property_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -159,4 +159,4 @@ RC_GTEST_PROP(LeaseLaw, who_waits_looks_before_the_end_of_lease_and_wait, ()) {
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::core::lease_property_test

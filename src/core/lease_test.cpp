@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace pawl::core {
+namespace pawl::core::lease_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -83,4 +83,4 @@ TEST(LookAgain, the_poll_interval_grows_up_to_the_lease_or_the_wait) {
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::core::lease_test

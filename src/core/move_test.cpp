@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pawl::core {
+namespace pawl::core::move_test {
 namespace {
 
 // A flow of three steps: 0, 1, 2, and 3 for finished.
@@ -26,4 +26,4 @@ TEST(
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::core::move_test

@@ -5,7 +5,7 @@
 #include <deque>
 #include <random>
 
-namespace pawl::core {
+namespace pawl::core::queue_limits_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -104,4 +104,4 @@ TEST(QueueLimitsProperty, no_window_begins_more_than_the_burst_and_its_share_of_
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::core::queue_limits_test

@@ -9,7 +9,7 @@
 #include <vector>
 
 // Laws over the life of a tenant: requests arrive, are admitted or refused, and end.
-namespace pawl::core {
+namespace pawl::core::quota_property_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -135,4 +135,4 @@ RC_GTEST_PROP(QuotaLaw, who_is_forgotten_is_served_as_before, ()) {
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::core::quota_property_test

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace pawl::core {
+namespace pawl::core::quota_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -88,4 +88,4 @@ TEST(IsForgettable, a_tenant_without_requests_and_with_all_tokens_is_forgettable
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::core::quota_test

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace pawl::core {
+namespace pawl::core::restore_gap_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -57,4 +57,4 @@ TEST(IsBehind, a_database_is_behind_if_any_number_is_lower) {
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::core::restore_gap_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pawl::core {
+namespace pawl::core::retry_budget_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -68,4 +68,4 @@ TEST(BudgetRule, names_an_option_out_of_its_limits) {
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::core::retry_budget_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace pawl::core {
+namespace pawl::core::route_rule_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -89,4 +89,4 @@ TEST_F(RouteRule, amounts_and_currencies_decide) {
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::core::route_rule_test

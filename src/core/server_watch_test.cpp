@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace pawl::core {
+namespace pawl::core::server_watch_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -116,4 +116,4 @@ TEST_F(ServerWatchTest, an_ended_server_is_forgotten) {
     EXPECT_TRUE(look_for(300ms, locked).empty()) << "a row that is new again";
 }
 
-}  // namespace pawl::core
+}  // namespace pawl::core::server_watch_test

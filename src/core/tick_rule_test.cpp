@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pawl::core {
+namespace pawl::core::tick_rule_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -69,4 +69,4 @@ TEST(TickRuleTest, a_tick_that_a_wrong_clock_wrote_is_replaced) {
     EXPECT_EQ(decision.next_at, midnight + 1h);
 }
 
-}  // namespace pawl::core
+}  // namespace pawl::core::tick_rule_test

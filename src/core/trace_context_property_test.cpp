@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-namespace pawl::core {
+namespace pawl::core::trace_context_property_test {
 namespace {
 
 // A traceparent that is right, or nearly: some characters of a right one are replaced.
@@ -88,4 +88,4 @@ RC_GTEST_PROP(
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::core::trace_context_property_test

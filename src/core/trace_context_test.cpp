@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace pawl::core {
+namespace pawl::core::trace_context_test {
 namespace {
 
 constexpr std::string_view example = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -149,4 +149,4 @@ TEST(Tracestate, of_more_than_512_characters_long_members_go_first_and_then_the_
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::core::trace_context_test

@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-namespace pawl::core {
+namespace pawl::core::worker_shares_test {
 namespace {
 
 TEST(WorkersOfAKind, a_kind_holds_at_most_three_quarters_if_there_is_another) {
@@ -33,4 +33,4 @@ TEST(WorkersOfLayers, each_layer_has_a_worker_of_its_own) {
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::core::worker_shares_test

@@ -14,7 +14,7 @@
 #include <map>
 #include <random>
 
-namespace pawl::json {
+namespace pawl::json::canonical_property_test {
 
 namespace {
 
@@ -391,4 +391,4 @@ RC_GTEST_PROP(Encode, what_is_encoded_is_decoded, ()) {
     RC_ASSERT(std::get<Point>(detail::decode<Point>(detail::encode(point))) == point);
 }
 
-}  // namespace pawl::json
+}  // namespace pawl::json::canonical_property_test

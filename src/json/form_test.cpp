@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pawl::json {
+namespace pawl::json::form_test {
 
 namespace {
 
@@ -95,4 +95,4 @@ TEST(CanonicalPairs, takes_a_hundred_fields) {
     EXPECT_EQ(canonical_of(fields(100)), fields(100));
 }
 
-}  // namespace pawl::json
+}  // namespace pawl::json::form_test

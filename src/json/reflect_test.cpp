@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace pawl::detail {
+namespace pawl::detail::reflect_test {
 
 struct Place {
     double lat{};
@@ -200,4 +200,4 @@ TEST(EnumName, an_alias_is_known_by_its_first_name) {
     expect_both_ways(Alias::same, "first");
 }
 
-}  // namespace pawl::detail
+}  // namespace pawl::detail::reflect_test

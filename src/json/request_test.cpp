@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pawl::detail {
+namespace pawl::detail::request_test {
 
 namespace {
 
@@ -276,4 +276,4 @@ TEST(RequestFields, a_duplicate_hidden_field_stays_and_is_refused) {
     );
 }
 
-}  // namespace pawl::detail
+}  // namespace pawl::detail::request_test

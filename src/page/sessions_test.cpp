@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class SessionsTest : public testing::Test {
+class SessionsTest : public ::testing::Test {
 protected:
     TimePoint now{TimePoint{} + std::chrono::hours{1'000'000}};
     Sessions sessions{base::system_random()};

@@ -9,7 +9,7 @@
 #include <vector>
 
 // A request that is sent to several servers: the second one waits (in_progress = wait(max)).
-namespace pawl::testing {
+namespace pawl::testing::attach_test {
 namespace {
 
 constexpr engine::EngineOptions never_looks{.poll_every = std::chrono::hours{1}};
@@ -175,4 +175,4 @@ TEST_F(PostgresAttachTest, a_waiter_takes_over_when_the_process_that_holds_the_k
 }
 
 }  // namespace
-}  // namespace pawl::testing
+}  // namespace pawl::testing::attach_test

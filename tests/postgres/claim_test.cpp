@@ -2,7 +2,7 @@
 
 // Claims under preallocated ids, without a query before (src/engine/preallocated_ids.hpp,
 // seen_keys.hpp).
-namespace pawl::testing {
+namespace pawl::testing::claim_test {
 namespace {
 
 constexpr Statement<1> insert_payment{
@@ -229,4 +229,4 @@ TEST_F(PostgresClaimTest, a_role_without_a_right_on_the_sequence_is_served_too) 
 }
 
 }  // namespace
-}  // namespace pawl::testing
+}  // namespace pawl::testing::claim_test

@@ -11,7 +11,7 @@
 #include <thread>
 
 // How many connections an operator's command takes from a shared database.
-namespace pawl::postgres {
+namespace pawl::postgres::commands_test {
 
 namespace {
 
@@ -62,4 +62,4 @@ TEST_F(CommandsTest, the_url_overrides_the_number_of_connections) {
     EXPECT_EQ(connections_as(As::server, "?connections=5"), 5);
 }
 
-}  // namespace pawl::postgres
+}  // namespace pawl::postgres::commands_test

@@ -14,7 +14,7 @@
 #include <string_view>
 
 // What a connection must withstand: an answer without end, an old clock, and translated messages.
-namespace pawl::postgres {
+namespace pawl::postgres::connection_test {
 
 namespace {
 
@@ -168,4 +168,4 @@ TEST_F(ConnectionTest, a_closed_connection_executes_nothing) {
     EXPECT_EQ(error_of([&] { (void)run(one); }).kind(), Kind::unavailable);
 }
 
-}  // namespace pawl::postgres
+}  // namespace pawl::postgres::connection_test

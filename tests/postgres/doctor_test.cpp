@@ -14,7 +14,7 @@
 #include <vector>
 
 // What the doctor reads of a PostgreSQL server: old snapshots, dead rows, and the rights of a role.
-namespace pawl::postgres {
+namespace pawl::postgres::doctor_test {
 
 namespace {
 
@@ -174,4 +174,4 @@ TEST_F(DoctorTest, a_superuser_is_told_from_another_role) {
     EXPECT_GT(role(url_of_role()).size, 1'000'000);
 }
 
-}  // namespace pawl::postgres
+}  // namespace pawl::postgres::doctor_test

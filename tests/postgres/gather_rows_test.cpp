@@ -16,7 +16,7 @@
 // Jobs that one work stages in a row reach the database as one statement (gather_rows.cpp), and a
 // key's row with what is written beside it as another (combine_statements.cpp). The statement's
 // name in an error shows which one it was.
-namespace pawl::postgres {
+namespace pawl::postgres::gather_rows_test {
 
 namespace {
 
@@ -335,4 +335,4 @@ TEST_F(GatherRowsTest, the_last_statement_before_a_flush_is_sent_alone) {
     EXPECT_EQ(read(jobs).size(), 3U);
 }
 
-}  // namespace pawl::postgres
+}  // namespace pawl::postgres::gather_rows_test

@@ -22,7 +22,7 @@
 
 // The pattern of docs/howto/idempotent_create.md in its two forms, over HTTP on SQLite and
 // PostgreSQL: two requests make one user, with one row about it.
-namespace pawl {
+namespace pawl::idempotent_create_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -269,4 +269,4 @@ TEST_P(IdempotentCreateTest, an_invalid_address_creates_nothing) {
 }
 
 }  // namespace
-}  // namespace pawl
+}  // namespace pawl::idempotent_create_test

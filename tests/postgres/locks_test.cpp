@@ -11,7 +11,7 @@
 
 // Locks with concurrent transactions: several connections of one store, and two stores as in two
 // processes.
-namespace pawl::postgres {
+namespace pawl::postgres::locks_test {
 namespace {
 
 using Kind = StoreError::Kind;
@@ -301,4 +301,4 @@ TEST_F(PostgresLocksTest, try_acquire_does_not_wait_for_a_paused_row_lock_holder
 }
 
 }  // namespace
-}  // namespace pawl::postgres
+}  // namespace pawl::postgres::locks_test

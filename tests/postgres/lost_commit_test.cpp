@@ -17,7 +17,7 @@
 
 // Issue 16, number 22: writes without a fence, whose COMMIT gets no answer. None may run twice, and
 // each is reported in doubt exactly if its effect is unknown.
-namespace pawl::postgres {
+namespace pawl::postgres::lost_commit_test {
 
 namespace {
 
@@ -316,4 +316,4 @@ TEST_F(LostCommitTest, each_of_many_unfenced_writes_happens_at_most_once) {
     EXPECT_GT(in_doubt, 0);
 }
 
-}  // namespace pawl::postgres
+}  // namespace pawl::postgres::lost_commit_test

@@ -11,7 +11,7 @@
 
 // The reaper's batch of three keys, one of which, 'h', is in use elsewhere, in every order: a key
 // in use is not removed, the others are, and nothing is lost.
-namespace pawl::interleaving {
+namespace pawl::interleaving::reaper_interleaving_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -214,4 +214,4 @@ TEST(ReaperOfAServer, waits_for_no_lock_and_comes_again) {
 }
 
 }  // namespace
-}  // namespace pawl::interleaving
+}  // namespace pawl::interleaving::reaper_interleaving_test

@@ -8,7 +8,7 @@
 
 // Issue 16, number 22: a phase that met another transaction runs again, even if its code caught the
 // error.
-namespace pawl::postgres {
+namespace pawl::postgres::rerun_test {
 
 namespace {
 
@@ -177,4 +177,4 @@ TEST_P(RerunTest, a_work_that_cannot_roll_back_is_run_again_on_a_new_connection)
     }
 }
 
-}  // namespace pawl::postgres
+}  // namespace pawl::postgres::rerun_test

@@ -6,7 +6,7 @@
 #include <thread>
 
 // Periodic jobs of servers that see a tick at the same moment.
-namespace pawl::postgres {
+namespace pawl::postgres::scheduler_test {
 namespace {
 
 struct Report {
@@ -61,4 +61,4 @@ TEST_F(SchedulerRaceTest, of_three_servers_one_stages_the_job_of_each_tick) {
     EXPECT_EQ(servers[0]->staged + servers[1]->staged + servers[2]->staged, ticks);
 }
 
-}  // namespace pawl::postgres
+}  // namespace pawl::postgres::scheduler_test

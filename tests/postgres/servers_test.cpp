@@ -8,7 +8,7 @@
 #include <thread>
 
 // The end of a server as its session lock shows it.
-namespace pawl::postgres {
+namespace pawl::postgres::servers_test {
 namespace {
 
 constexpr Sql count_servers = on_all("count_servers", "SELECT count(*) FROM pawl_servers");
@@ -121,4 +121,4 @@ TEST_F(ServerLockTest, without_notify_there_is_no_lock) {
     EXPECT_EQ(through_pgbouncer->session_lock(), std::nullopt);
 }
 
-}  // namespace pawl::postgres
+}  // namespace pawl::postgres::servers_test

@@ -10,7 +10,7 @@
 #include <map>
 
 // Phases of several requests in one transaction: they share its commit, but not their faults.
-namespace pawl::postgres {
+namespace pawl::postgres::sharing_test {
 
 namespace {
 
@@ -471,4 +471,4 @@ TEST_F(SharingTest, when_off_each_work_has_its_own_transaction) {
     EXPECT_EQ(alone.stats().largest_batch, 1);
 }
 
-}  // namespace pawl::postgres
+}  // namespace pawl::postgres::sharing_test

@@ -7,7 +7,7 @@
 #include <thread>
 
 // Unique jobs that are staged by many transactions at once, while workers end them.
-namespace pawl::postgres {
+namespace pawl::postgres::unique_jobs_test {
 namespace {
 
 struct Index {
@@ -98,4 +98,4 @@ TEST_F(UniqueJobsRaceTest, workers_that_end_the_jobs_get_each_one_once) {
     }
 }
 
-}  // namespace pawl::postgres
+}  // namespace pawl::postgres::unique_jobs_test

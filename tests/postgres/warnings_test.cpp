@@ -17,7 +17,7 @@
 #include <mutex>
 
 // What an operator is told of a database that works, but not as Pawl needs it.
-namespace pawl::postgres {
+namespace pawl::postgres::warnings_test {
 
 namespace {
 
@@ -158,4 +158,4 @@ TEST_F(ConnectionsTest, a_shortage_of_connections_is_reported_once_and_when_it_c
     EXPECT_THAT(read_rows<int>(store, one), ElementsAre(1));
 }
 
-}  // namespace pawl::postgres
+}  // namespace pawl::postgres::warnings_test
