@@ -2,13 +2,12 @@
 import concurrent.futures
 import json
 import os
-import pty
 import pwd
 import subprocess
 
 from kill_cases import QUICK
 from phone import HERE_TO_THERE
-from world import World, check, check_equal, wait_until
+from world import World, check, check_equal, open_terminal, wait_until
 
 
 def a_paused_queue_waits(settings, queue):
@@ -215,7 +214,7 @@ def piped_tables_are_whole(settings):
         long = 'an error, and ' + 'ü' * 150 + ' its end'
         world.change('UPDATE pawl_idempotency_keys SET error = ?', long)
         check(long in world.pawl_command('keys', 'list').stdout, 'the whole error')
-        ours, theirs = pty.openpty()
+        ours, theirs = open_terminal()
         try:
             subprocess.run([os.path.join(os.path.dirname(world.rides), 'pawl'), 'keys', 'list', '--database', world.url],
                            stdout=theirs, check=True, timeout=60)

@@ -1,13 +1,12 @@
 """`keys hold`, `keys release` and the retry of many keys, beside a running server."""
 import json
 import os
-import pty
 import subprocess
 import time
 
 from kill_cases import QUICK
 from operator_cases import Operated
-from world import WAIT_S, World, check, check_equal, wait_until
+from world import WAIT_S, World, check, check_equal, open_terminal, wait_until
 
 WHY = ['--reason', 'which card was charged?', '--by', 'ann']
 
@@ -134,7 +133,7 @@ def interrupted(settings):
         world.stop_server()
         many_keys(world)
         command = [world.rides, 'keys', 'retry', '--operation', 'book_ride', '--reason', 'back', '--database', world.url]
-        ours, theirs = pty.openpty()
+        ours, theirs = open_terminal()
         with subprocess.Popen(command, stderr=theirs, stdout=subprocess.DEVNULL) as running:
             os.close(theirs)
             shown = b''

@@ -2,7 +2,6 @@
 import fcntl
 import json
 import os
-import pty
 import re
 import select
 import signal
@@ -14,7 +13,7 @@ import time
 from kill_cases import QUICK, SLOW
 from never_cases import ONCE
 from stores import Cluster
-from world import World, check, check_equal, wait_until
+from world import World, check, check_equal, open_terminal, wait_until
 
 SOON_S = 20 * SLOW
 OTHER_SCREEN, FIRST_SCREEN = b'\x1b[?1049h', b'\x1b[?1049l'
@@ -25,7 +24,7 @@ class Terminal:
     """`rides top` on a pty of this size."""
 
     def __init__(self, world, rows=30, columns=120):
-        self.ours, self.theirs = pty.openpty()
+        self.ours, self.theirs = open_terminal()
         self.resize(rows, columns)
         self.before = termios.tcgetattr(self.theirs)
         self.shown = b''

@@ -2,6 +2,7 @@
 import itertools
 import json
 import os
+import pty
 import re
 import shutil
 import signal
@@ -33,6 +34,23 @@ RIDERS = ['--rider', 'test_jane jane@example.com cus_jane', '--rider', 'test_joe
 
 class NotSo(AssertionError):
     """A failed check of a case."""
+
+
+class Lacks(Exception):
+    """A case needs what this machine has not: with --sample it is skipped by name, and else it fails."""
+
+
+def needs_program(name, package=None):
+    if shutil.which(name) is None:
+        raise Lacks(f'{name} is not installed: apt-get install {package or name}')
+
+
+def open_terminal():
+    """The two ends of a pseudo-terminal."""
+    try:
+        return pty.openpty()
+    except OSError as error:
+        raise Lacks(f'no pseudo-terminal ({error}): mount /dev/pts') from error
 
 
 def check(truth, claim):
