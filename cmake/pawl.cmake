@@ -146,7 +146,7 @@ function(pawl_tests name)
     if(ARG_UNLISTED)
         return()
     elseif(PAWL_SANITIZED)
-        pawl_sharded_test(test_${name} test_${name} 4 LABEL ${ARG_LABEL})
+        pawl_sharded_test(test_${name} test_${name} 4 LABELS ${ARG_LABEL})
     else()
         gtest_discover_tests(test_${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300 DISCOVERY_TIMEOUT 60)
     endif()
@@ -167,13 +167,13 @@ function(pawl_whole_test name)
     endif()
 endfunction()
 
-# pawl_sharded_test(name program N LABEL label [ARGUMENTS...])  -> N ctest entries, started first, as they are long
+# pawl_sharded_test(name program N LABELS label... ARGUMENTS argument...)  -> N ctest entries, started first, as they are long
 function(pawl_sharded_test name program shards)
-    cmake_parse_arguments(ARG "" "LABEL" "" ${ARGN})
+    cmake_parse_arguments(ARG "" "" "LABELS;ARGUMENTS" ${ARGN})
     math(EXPR last "${shards} - 1")
     foreach(shard RANGE ${last})
-        add_test(NAME ${name}_${shard} COMMAND ${program} ${ARG_UNPARSED_ARGUMENTS})
-        set_tests_properties(${name}_${shard} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT 900 COST 1000
+        add_test(NAME ${name}_${shard} COMMAND ${program} ${ARG_ARGUMENTS})
+        set_tests_properties(${name}_${shard} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 900 COST 1000
             ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
     endforeach()
 endfunction()

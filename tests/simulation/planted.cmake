@@ -19,7 +19,7 @@ target_link_libraries(pawl_planted PRIVATE pawl_options pawl::simulation)
 target_include_directories(pawl_planted INTERFACE ${planted})
 
 pawl_tests(planted_faults WITHOUT_SANITIZERS SOURCES mutants_test.cpp LIBRARIES pawl_planted pawl::simulation)
-pawl_sharded_test(planted_faults test_planted_faults 4 LABEL simulation)
+pawl_sharded_test(planted_faults test_planted_faults 4 LABELS simulation)
 # Tells a history in which a planted fault shows: PAWL_PLANTED=no_fence build/dev/bin/pawl-sim-planted
 pawl_program(pawl-sim-planted SOURCES main.cpp LIBRARIES pawl_planted pawl::simulation pawl::cli CLI11::CLI11 Threads::Threads)
 set_target_properties(pawl-sim-planted PROPERTIES EXCLUDE_FROM_ALL ON)
