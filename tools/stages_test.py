@@ -121,8 +121,8 @@ class Cases(unittest.TestCase):
         self.assertEqual(stage_results.never_run(sources, ran), ['D.is_left_out'])
 
     def test_two_runs_are_compared_by_the_names_of_their_cases(self):
-        old = ([Result('dev', 2, 0, 1.0, cases={'a': 0, 'b': 0})], 1.0, 0.0)
-        new = ([Result('asan', 1, 0, 1.0, cases={'a': 0}), Result('x', 1, 0, 1.0, cases={'c': 0})], 1.0, 0.0)
+        old = ([Result('dev', 2, 0, 1.0, cases={'a, hit 3 of 7': 0, 'b': 0})], 1.0, 0.0)
+        new = ([Result('asan', 1, 0, 1.0, cases={'a, hit 4 of 9': 0}), Result('x', 1, 0, 1.0, cases={'c': 0})], 1.0, 0.0)
         self.assertEqual(stage_results.compare(new, old), ['- b', '+ c'])
 
     def test_a_table_has_the_run_before_and_the_slowest_cases(self):
