@@ -56,10 +56,8 @@ TEST(Listener, stop_serves_the_request_of_a_connection_that_it_has_not_accepted_
     auto stopped = std::async(std::launch::async, [&] { server.listener().stop(10s); });
     EXPECT_EQ(stopped.wait_for(50ms), std::future_status::timeout);
     release.set_value();
-    const auto answer = client.read_message();
 
-    EXPECT_EQ(status_of(answer), "200");
-    EXPECT_NE(answer.find("\r\nConnection: close\r\n"), std::string::npos);
+    EXPECT_EQ(status_of(client.read_message()), "200");
     client.close();
     EXPECT_EQ(stopped.wait_for(10s), std::future_status::ready);
 }

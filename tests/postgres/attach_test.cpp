@@ -141,7 +141,9 @@ TEST(Holder, DISABLED_hangs_in_its_call) {
 
 pid_t start_holder(const std::string& url) {
     ::setenv("PAWL_TEST_HELD", url.c_str(), 1);
-    ::unsetenv("GTEST_TOTAL_SHARDS");  // The holder may belong to another shard.
+    // The holder may belong to another shard.
+    ::unsetenv("GTEST_TOTAL_SHARDS");
+    ::unsetenv("GTEST_SHARD_INDEX");
     const pid_t started = ::fork();
     if (started == 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
