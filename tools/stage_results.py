@@ -10,6 +10,7 @@ OURS = re.compile(r'^(\d+) passed, (\d+) failed', re.MULTILINE)
 UNITTEST = re.compile(r'^Ran (\d+) tests? in .*?\n\n(OK|FAILED(?: \((.*)\))?)', re.MULTILINE)
 # In the list that ctest prints last. A test with a parameter may have its value after a '#'.
 CTEST_FAILED = re.compile(r'^\s+\d+ - (\S+)(?: +#.*)? \((?!Skipped|Not Run|Disabled)', re.MULTILINE)
+CTEST_ENTRY = re.compile(r'^ *Test +#\d+: (\S+)', re.MULTILINE)   # Of `ctest -N`.
 FLAKY = re.compile(r'^flaky: (.+)$', re.MULTILINE)
 # A case that ended well: of ctest, of a GoogleTest program that ctest shows (`ctest -V`), of our runners, of unittest.
 CASES = tuple(re.compile(pattern, re.MULTILINE) for pattern in (
@@ -65,11 +66,15 @@ def cases(output):
     return found
 
 
-def never_run(sources, ran):
-    """The C++ tests in these texts of sources that are not among the names of tests that ran, in any form of a parameter."""
-    known = {re.sub(r'^\w+/(?=\w+\.)|/\S+$', '', name) for name in ran}
-    return sorted({f'{suite}.{name}' for text in sources for suite, name in SOURCE.findall(text)
-                   if not name.startswith('DISABLED_')} - known)
+def tests_of(sources):
+    """The names of the C++ tests in these texts of sources."""
+    return [f'{suite}.{name}' for text in sources for suite, name in SOURCE.findall(text) if not name.startswith('DISABLED_')]
+
+
+def never_run(expected, ran):
+    """The names of tests that are not among those that ran, in any form of a parameter."""
+    known, wanted = ({re.sub(r'^\w+/(?=\w+\.)|/\S+$', '', name) for name in names} for names in (ran, expected))
+    return sorted(wanted - known)
 
 
 def compare(run, other):

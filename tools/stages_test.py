@@ -118,7 +118,7 @@ class Cases(unittest.TestCase):
         sources = ['TEST(A, runs) {}\nTEST_P(B, runs_with_values) {}\n', 'RC_GTEST_PROP(C,\n    holds, (int x)) {}\n',
                    'TEST_F(D, is_left_out) {}\n']
         ran = ['A.runs', 'Stores/B.runs_with_values/postgres', 'C.holds', 'race: two']
-        self.assertEqual(stage_results.never_run(sources, ran), ['D.is_left_out'])
+        self.assertEqual(stage_results.never_run([*stage_results.tests_of(sources), 'race'], ran), ['D.is_left_out', 'race'])
 
     def test_two_runs_are_compared_by_the_names_of_their_cases(self):
         old = ([Result('dev', 2, 0, 1.0, cases={'a, hit 3 of 7': 0, 'b': 0})], 1.0, 0.0)
