@@ -91,8 +91,8 @@ void ImportReportWorker::end_number(pawl::Tx& tx, const pawl::bank::ReportNumber
             ", the next one is " + std::to_string(next)};
 }
 
-void ImportReportWorker::import(pawl::Tx& tx, std::int64_t id, const std::string& bytes) const {
-    const auto read = format_.read(bytes);
+void ImportReportWorker::import(pawl::Tx& tx, std::int64_t id, const pawl::bank::ReadReport& read)
+    const {
     if (const auto* wrong = std::get_if<pawl::bank::ReportProblem>(&read))
         throw Stopped{wrong->rule, wrong->found};
     const auto& report = std::get<Report>(read);
@@ -117,26 +117,40 @@ void ImportReportWorker::import(pawl::Tx& tx, std::int64_t id, const std::string
     );
 }
 
-void ImportReportWorker::work(pawl::Tx& tx, const pawl::Job<ImportReport>& job) {
-    const auto id = job.args.report;
-    const auto row = pawl::query_one<ReportRow>(tx, sql::find_report, id);
-    if (row.state == "imported") return;
+// Once: a second run finds the state that the first one has written.
+void ImportReportWorker::import_or_stop(
+    pawl::Tx& tx, std::int64_t id, const std::string& name, const pawl::bank::ReadReport& read
+) const {
+    if (pawl::query_one<std::string>(tx, sql::find_report_state, id) == "imported") return;
     std::optional<Stopped> stopped;
     try {
         // A savepoint: what was written before the stop is rolled back.
-        const auto refused = tx.attempt([&] { import(tx, id, payouts::text_of(row.bytes)); });
+        const auto refused = tx.attempt([&] { import(tx, id, read); });
         if (refused) throw *refused;  // No constraint is expected to fail.
     } catch (Stopped& why) {
         stopped = std::move(why);
     }
     if (!stopped) {
-        pawl::log::info("report_imported", {{"file", row.name}});
+        pawl::log::info("report_imported", {{"file", name}});
         return stage_open_reports(tx);
     }
     pawl::log::warning(
-        "report_stopped", {{"file", row.name}, {"rule", stopped->rule}, {"found", stopped->found}}
+        "report_stopped", {{"file", name}, {"rule", stopped->rule}, {"found", stopped->found}}
     );
     pawl::execute(tx, sql::keep_stopped, id, stopped->rule, stopped->found);
+}
+
+pawl::JobResult ImportReportWorker::work(pawl::Call&, const pawl::Job<ImportReport>& job) {
+    const auto id = job.args.report;
+    ReportRow row;
+    database_.read([&](pawl::Snapshot& read) {
+        row = pawl::query_one<ReportRow>(read, sql::find_report, id);
+    });
+    if (row.state == "imported") return pawl::done;
+    // The bank's bytes are read here, in no transaction: a long file holds up nobody.
+    const auto read = format_.read(payouts::text_of(row.bytes));
+    database_.write([&](pawl::Tx& tx) { import_or_stop(tx, id, row.name, read); });
+    return pawl::done;
 }
 
 }  // namespace payouts

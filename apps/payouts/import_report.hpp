@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pawl/call.hpp>
+#include <pawl/database.hpp>
 #include <pawl/job.hpp>
 #include <pawl/tx.hpp>
 
@@ -19,19 +21,24 @@ struct ImportReport {
 // Stages the imports of all reports that are not imported.
 void stage_open_reports(pawl::Tx& tx);
 
-// Imports one stored report in one transaction, whole or not at all. A report that can't be
-// imported is stopped with its reason; it is tried again when another one was imported, and at each
-// fetch.
+// Reads one stored report, and then imports it in one transaction, whole or not at all. A report
+// that can't be imported is stopped with its reason; it is tried again when another one was
+// imported, and at each fetch.
 class ImportReportWorker {
 public:
-    ImportReportWorker(BankFormat format, std::int64_t first_number)
-        : format_{std::move(format)}, first_number_{first_number} {}
-    void work(pawl::Tx& tx, const pawl::Job<ImportReport>& job);
+    // The database outlives it.
+    ImportReportWorker(pawl::Database& database, BankFormat format, std::int64_t first_number)
+        : database_{database}, format_{std::move(format)}, first_number_{first_number} {}
+    pawl::JobResult work(pawl::Call& call, const pawl::Job<ImportReport>& job);
 
 private:
-    void import(pawl::Tx& tx, std::int64_t id, const std::string& bytes) const;
+    void import(pawl::Tx& tx, std::int64_t id, const pawl::bank::ReadReport& read) const;
+    void import_or_stop(
+        pawl::Tx& tx, std::int64_t id, const std::string& name, const pawl::bank::ReadReport& read
+    ) const;
     void end_number(pawl::Tx& tx, const pawl::bank::ReportNumber& number) const;
 
+    pawl::Database& database_;
     BankFormat format_;
     std::int64_t first_number_;
 };

@@ -69,7 +69,7 @@ void add_all(pawl::Service& service, const Settings& settings, const pawl::Sftp&
     service.add(CutOffWorker{format});
     service.add(SendFileWorker{database, sftp, server.inbox, server.archive.value_or("")});
     service.add(FetchReportsWorker{database, sftp, server.outbox});
-    service.add(ImportReportWorker{format, settings.first_report.value_or(1)});
+    service.add(ImportReportWorker{database, format, settings.first_report.value_or(1)});
     const pawl::PeriodicOptions times{.time_zone = settings.time_zone.value_or("UTC")};
     service.every(
         settings.cut_off, [](pawl::TimePoint tick) { return CutOff{milliseconds_of(tick)}; }, times

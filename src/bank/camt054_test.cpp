@@ -118,6 +118,54 @@ TEST(Camt054, entities_and_dtds_are_never_followed) {
     EXPECT_TRUE(rule_of(body).starts_with("camt.054 XML")) << rule_of(body);
 }
 
+// 10^11 comments, if they are expanded.
+std::string nested_parameter_entities() {
+    std::string subset{R"(<!ENTITY % a "<!-- x -->">)"};
+    for (char name = 'b'; name <= 'l'; ++name) {
+        subset += std::string{"<!ENTITY % "} + name + " \"";
+        for (int i = 0; i < 10; ++i)
+            subset += std::string{"&#37;"} + static_cast<char>(name - 1) + ';';
+        subset += "\">";
+    }
+    return "<!DOCTYPE Document [" + subset + "%l;]><Document/>";
+}
+
+std::string utf16(const std::string& ascii) {
+    std::string bytes{"\xff\xfe"};
+    for (const char c : ascii) bytes += {c, '\0'};
+    return bytes;
+}
+
+TEST(Camt054, a_doctype_is_refused_before_its_entities_are_expanded) {
+    const auto bytes = nested_parameter_entities();
+    EXPECT_EQ(rule_of(bytes), "camt.054 XML: it has a DOCTYPE");
+    EXPECT_EQ(rule_of(utf16(bytes)), "camt.054 XML: it has a DOCTYPE");
+}
+
+TEST(Camt054, a_file_has_any_number_of_entries_but_no_part_is_without_a_limit) {
+    const std::string details{"</TxDtls>"};
+    std::string many;
+    for (int i = 0; i < 10'001; ++i) many += "<a/>";
+    const auto wrong = rule_of(replaced(golden_file("camt054.xml"), details, many + details));
+    EXPECT_EQ(wrong, "camt.054 XML: one part has more than 10,000 elements");
+    EXPECT_EQ(
+        rule_of("<" + std::string(65, 'a') + "/>"), "camt.054 XML: a name has more than 64 bytes"
+    );
+
+    const std::string entry{
+        R"(<Ntry><Amt Ccy="EUR">0.01</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts>)"
+        R"(<NtryDtls><TxDtls/></NtryDtls></Ntry>)"};
+    std::string entries;
+    for (int i = 0; i < 20'000; ++i) entries += entry;
+    const auto report = read_camt054(
+        R"(<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.054.001.08">)"
+        "<BkToCstmrDbtCdtNtfctn><GrpHdr><MsgId>M</MsgId></GrpHdr><Ntfctn><ElctrncSeqNb>1"
+        "</ElctrncSeqNb><Acct><Id><IBAN>DE89370400440532013000</IBAN></Id></Acct>" +
+        entries + "</Ntfctn></BkToCstmrDbtCdtNtfctn></Document>"
+    );
+    EXPECT_EQ(std::get<Report>(report).lines.size(), 20'000U);
+}
+
 TEST(Camt054, a_deep_file_is_refused) {
     std::string deep;
     for (int i = 0; i < 5'000; ++i) deep += "<a>";

@@ -1,7 +1,7 @@
 #include <pawl/bank_file.hpp>
 
 #include "src/bank/testing_golden.hpp"
-#include "src/bank/xml_tree.hpp"
+#include "src/bank/xml_reader.hpp"
 
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ TEST(Pain001, the_bytes_are_those_of_the_golden_file) {
 
 TEST(Pain001, an_xml_reader_finds_the_same_values) {
     const auto read = read_xml(write_pain001(head(), two_transfers()));
-    const auto& document = std::get<XmlElement>(read);
+    const auto& document = std::get<XmlDocument>(read).root;
 
     const auto* group = document.find("CstmrCdtTrfInitn/GrpHdr");
     ASSERT_NE(group, nullptr);

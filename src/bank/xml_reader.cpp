@@ -1,95 +1,184 @@
-#include "src/bank/xml_tree.hpp"
+#include "src/bank/xml_reader.hpp"
 
-#include <libxml/xmlreader.h>
+#include <libxml/parser.h>
+#include <libxml/parserInternals.h>
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <new>
 #include <optional>
+#include <utility>
 
 namespace pawl::bank {
 
 namespace {
 
 constexpr std::size_t xml_bytes_max = std::size_t{64} * 1024 * 1024;
-constexpr int xml_depth_max = 32;  // camt.054 has about 15 levels.
-// No network, and no entity is replaced; libxml2's own limits on sizes stay on.
-constexpr int xml_options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING;
+constexpr std::size_t xml_depth_max = 32;  // camt.054 has about 15 levels.
+constexpr std::size_t xml_name_max = 64;   // Its longest name is BkToCstmrDbtCdtNtfctn.
+// A payment has about 50 elements. 10,000 take about 2 MB.
+constexpr std::size_t xml_elements_max = 10'000;
 
-struct FreeReader {
-    void operator()(xmlTextReader* reader) const { xmlFreeTextReader(reader); }
+struct FreeContext {
+    void operator()(xmlParserCtxt* context) const { xmlFreeParserCtxt(context); }
 };
 
-std::string text_of(const xmlChar* text) {
-    return text == nullptr ? std::string{} : reinterpret_cast<const char*>(text);
+std::string_view view(const xmlChar* text) {
+    return text == nullptr ? std::string_view{} : reinterpret_cast<const char*>(text);
 }
 
-class TreeReader {
+// Gets libxml2's events. An exception must not pass through its C code: it is kept, and thrown when
+// libxml2 has returned.
+class Reader {
 public:
-    explicit TreeReader(std::string_view bytes)
-        : reader_{xmlReaderForMemory(
-              bytes.data(), static_cast<int>(bytes.size()), nullptr, nullptr, xml_options
-          )} {
-        if (!reader_) throw std::bad_alloc{};
+    Reader(std::string_view bytes, const OnXmlElement& on_element)
+        : on_element_{on_element},
+          context_{xmlCreateMemoryParserCtxt(bytes.data(), static_cast<int>(bytes.size()))} {
+        if (!context_) throw std::bad_alloc{};
+        xmlCtxtUseOptions(context_.get(), XML_PARSE_NONET);
+        *context_->sax = handler();
+        context_->userData = this;
     }
 
-    std::variant<XmlElement, XmlProblem> read() {
-        int more = 0;
-        while ((more = xmlTextReaderRead(reader_.get())) == 1)
-            if (auto wrong = node()) return XmlProblem{std::move(*wrong)};
-        if (more != 0 || root_.children.empty()) return XmlProblem{why()};
-        return std::move(root_.children.front());
+    std::variant<XmlDocument, XmlProblem> read() {
+        xmlParseDocument(context_.get());
+        if (thrown_) std::rethrow_exception(thrown_);
+        if (problem_) return XmlProblem{std::move(*problem_)};
+        if (!done_ && (context_->wellFormed == 0 || document_.root.name.empty()))
+            return XmlProblem{why()};
+        return std::move(document_);
     }
 
 private:
-    std::optional<std::string> node() {
-        switch (xmlTextReaderNodeType(reader_.get())) {
-            case XML_READER_TYPE_ELEMENT:
-                return begin();
-            case XML_READER_TYPE_END_ELEMENT:
-                open_.pop_back();
-                return std::nullopt;
-            case XML_READER_TYPE_TEXT:
-            case XML_READER_TYPE_CDATA:
-                open_.back()->text += text_of(xmlTextReaderConstValue(reader_.get()));
-                return std::nullopt;
-            case XML_READER_TYPE_DOCUMENT_TYPE:
-                return "it has a DOCTYPE";
-            case XML_READER_TYPE_ENTITY_REFERENCE:
-                return "it refers to an entity";
-            default:  // Comments, white space, processing instructions.
-                return std::nullopt;
+    static xmlSAXHandler handler() {
+        xmlSAXHandler events{};
+        events.initialized = XML_SAX2_MAGIC;
+        // Called before the internal subset is read: its entities are never expanded.
+        events.internalSubset = [](void* self, auto...) { of(self).stop("it has a DOCTYPE"); };
+        events.reference = [](void* self, auto...) { of(self).stop("it refers to an entity"); };
+        events.startElementNs = [](void* self,
+                                   const xmlChar* name,
+                                   const xmlChar*,
+                                   const xmlChar* name_space,
+                                   int,
+                                   const xmlChar**,
+                                   int attributes,
+                                   int,
+                                   const xmlChar** attribute) {
+            of(self).guarded([&](Reader& reader) {
+                reader.begin(view(name), view(name_space), {attribute, attributes});
+            });
+        };
+        events.endElementNs = [](void* self, auto...) {
+            of(self).guarded([](Reader& reader) { reader.end(); });
+        };
+        events.characters = events.cdataBlock = [](void* self, const xmlChar* text, int size) {
+            of(self).guarded([&](Reader& reader) {
+                reader.open_.back()->text.append(
+                    reinterpret_cast<const char*>(text), static_cast<std::size_t>(size)
+                );
+            });
+        };
+        // Without it libxml2 would print errors.
+        events.serror = [](void*, xmlErrorPtr) {};
+        return events;
+    }
+
+    static Reader& of(void* self) { return *static_cast<Reader*>(self); }
+
+    template <class F>
+    void guarded(F f) {
+        if (problem_ || thrown_ || done_) return;
+        try {
+            f(*this);
+        } catch (...) {
+            thrown_ = std::current_exception();
+            xmlStopParser(context_.get());
         }
     }
 
-    std::optional<std::string> begin() {
-        if (open_.size() > xml_depth_max) return "it is nested too deeply";
-        auto& children = open_.back()->children;
-        children.push_back(
-            {.name = text_of(xmlTextReaderConstLocalName(reader_.get())),
-             .name_space = text_of(xmlTextReaderConstNamespaceUri(reader_.get()))}
-        );
-        const bool empty = xmlTextReaderIsEmptyElement(reader_.get()) == 1;
-        const std::unique_ptr<xmlChar, decltype(xmlFree)> currency{
-            xmlTextReaderGetAttribute(reader_.get(), reinterpret_cast<const xmlChar*>("Ccy")),
-            xmlFree};
-        children.back().currency = text_of(currency.get());
+    void stop(std::string found) {
+        problem_ = std::move(found);
+        xmlStopParser(context_.get());
+    }
+
+    struct Attributes {
+        const xmlChar** first;  // Of each: name, prefix, namespace, begin of the value, its end.
+        int count;
+    };
+
+    void begin(std::string_view name, std::string_view name_space, Attributes attributes) {
+        if (open_.size() >= xml_depth_max) return stop("it is nested too deeply");
+        if (name.size() > xml_name_max) return stop("a name has more than 64 bytes");
+        if (++elements_ > xml_elements_max) return stop("one part has more than 10,000 elements");
+        auto* element = &document_.root;
+        if (open_.empty()) {
+            document_.name_space = name_space;
+        } else {
+            open_.back()->text.clear();
+            element = &open_.back()->children.emplace_back();
+            path_sizes_.push_back(path_.size());
+            if (!path_.empty()) path_ += '/';
+            path_ += name;
+        }
+        element->name = name;
+        element->currency = currency_of(attributes);
         // The pointer stays valid: a parent gets its next child only when this one has ended.
-        if (!empty) open_.push_back(&children.back());
-        return std::nullopt;
+        open_.push_back(element);
+    }
+
+    static std::string currency_of(Attributes attributes) {
+        for (int i = 0; i < attributes.count; ++i) {
+            const auto* const* attribute = attributes.first + std::ptrdiff_t{5} * i;
+            if (view(attribute[0]) == "Ccy" && attribute[2] == nullptr)
+                return {
+                    reinterpret_cast<const char*>(attribute[3]),
+                    reinterpret_cast<const char*>(attribute[4])};
+        }
+        return {};
+    }
+
+    void end() {
+        auto& element = *open_.back();
+        open_.pop_back();
+        if (!element.children.empty()) element.text.clear();
+        if (open_.empty()) return;
+        const auto then = on_element_ ? on_element_(path_, element) : XmlThen::keep;
+        path_.resize(path_sizes_.back());
+        path_sizes_.pop_back();
+        if (then == XmlThen::keep) return;
+        elements_ -= size_of(element);
+        open_.back()->children.pop_back();
+        if (then == XmlThen::drop) return;
+        done_ = true;
+        xmlStopParser(context_.get());
+    }
+
+    static std::size_t size_of(const XmlElement& element) {
+        std::size_t size = 1;
+        for (const auto& child : element.children) size += size_of(child);
+        return size;
     }
 
     std::string why() {
-        const auto* error = xmlGetLastError();
+        const auto* error = xmlCtxtGetLastError(context_.get());
         if (error == nullptr || error->message == nullptr) return "it is not XML";
         std::string text{error->message};
         text.erase(text.find_last_not_of('\n') + 1);
         return "line " + std::to_string(error->line) + ": " + text;
     }
 
-    std::unique_ptr<xmlTextReader, FreeReader> reader_;
-    XmlElement root_;
-    std::vector<XmlElement*> open_{&root_};
+    const OnXmlElement& on_element_;
+    std::unique_ptr<xmlParserCtxt, FreeContext> context_;
+    XmlDocument document_;
+    std::vector<XmlElement*> open_;
+    std::string path_;                     // Of the innermost open element, below the root.
+    std::vector<std::size_t> path_sizes_;  // Of the path of each one's parent.
+    std::size_t elements_{0};              // That are kept, and open.
+    std::optional<std::string> problem_;
+    std::exception_ptr thrown_;
+    bool done_{false};
 };
 
 }  // namespace
@@ -122,10 +211,12 @@ std::vector<const XmlElement*> XmlElement::all(std::string_view child) const {
     return found;
 }
 
-std::variant<XmlElement, XmlProblem> read_xml(std::string_view bytes) {
+std::variant<XmlDocument, XmlProblem> read_xml(
+    std::string_view bytes, const OnXmlElement& on_element
+) {
     if (bytes.empty()) return XmlProblem{"it is empty"};
     if (bytes.size() > xml_bytes_max) return XmlProblem{"it has more than 64 MiB"};
-    return TreeReader{bytes}.read();
+    return Reader{bytes, on_element}.read();
 }
 
 }  // namespace pawl::bank

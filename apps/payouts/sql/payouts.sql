@@ -50,6 +50,9 @@ SELECT id FROM bank_reports WHERE sha256 = $1;
 -- name: find_report_of_message   ($1 sender, $2 message id)
 SELECT name FROM bank_reports WHERE sender = $1 AND message_id = $2;
 
+-- name: find_report_state   ($1 report)
+SELECT state FROM bank_reports WHERE id = $1;
+
 -- name: find_series_number   ($1 series)
 SELECT next_number FROM bank_report_series WHERE series = $1;
 
