@@ -148,6 +148,18 @@ TEST(Camt054, a_file_has_any_number_of_entries_but_no_part_is_without_a_limit) {
     for (int i = 0; i < 10'001; ++i) many += "<a/>";
     const auto wrong = rule_of(replaced(golden_file("camt054.xml"), details, many + details));
     EXPECT_EQ(wrong, "camt.054 XML: one part has more than 10,000 elements");
+    const std::string attribute{R"( a=">'")"};
+    std::string attributes;
+    for (int i = 0; i < 1'000; ++i) attributes += attribute;
+    for (const auto* before : {"", "<!-- \" > -->", "<?p \" > ?>", "<d><![CDATA[\" > ]]>"})
+        EXPECT_EQ(
+            rule_of(before + std::string{"<d"} + attributes + "/>"),
+            "camt.054 XML: a tag has more than 4,096 characters"
+        ) << before;
+    EXPECT_EQ(
+        rule_of(R"(<?xml version="1.0" encoding="UTF-7"?><d/>)"),
+        "camt.054 XML: the encoding is UTF-7: UTF-8, UTF-16 or one of 8 bits"
+    );
     EXPECT_EQ(
         rule_of("<" + std::string(65, 'a') + "/>"), "camt.054 XML: a name has more than 64 bytes"
     );

@@ -1,5 +1,7 @@
 #include "src/bank/xml_reader.hpp"
 
+#include "src/bank/xml_check.hpp"
+
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
 
@@ -54,6 +56,7 @@ private:
     static xmlSAXHandler handler() {
         xmlSAXHandler events{};
         events.initialized = XML_SAX2_MAGIC;
+        events.startDocument = [](void* self) { of(self).check_encoding(); };
         // Called before the internal subset is read: its entities are never expanded.
         events.internalSubset = [](void* self, auto...) { of(self).stop("it has a DOCTYPE"); };
         events.reference = [](void* self, auto...) { of(self).stop("it refers to an entity"); };
@@ -101,6 +104,15 @@ private:
     void stop(std::string found) {
         problem_ = std::move(found);
         xmlStopParser(context_.get());
+    }
+
+    void check_encoding() {
+        for (const auto* name : {context_->encoding, context_->input->encoding})
+            if (!allowed_encoding(view(name)))
+                stop(
+                    "the encoding is " + std::string{view(name)} +
+                    ": UTF-8, UTF-16 or one of 8 bits"
+                );
     }
 
     struct Attributes {
@@ -216,6 +228,7 @@ std::variant<XmlDocument, XmlProblem> read_xml(
 ) {
     if (bytes.empty()) return XmlProblem{"it is empty"};
     if (bytes.size() > xml_bytes_max) return XmlProblem{"it has more than 64 MiB"};
+    if (auto wrong = check_xml_bytes(bytes)) return XmlProblem{std::move(*wrong)};
     return Reader{bytes, on_element}.read();
 }
 

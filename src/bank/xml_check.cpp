@@ -1,0 +1,104 @@
+#include "src/bank/xml_check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace pawl::bank {
+
+namespace {
+
+// A root element with all its namespaces has less than 1,000.
+constexpr std::size_t tag_max = 4'096;
+
+// The characters of a file, as far as they are ASCII.
+class Characters {
+public:
+    explicit Characters(std::string_view bytes) : bytes_{bytes} {
+        if (bytes.starts_with("\xff\xfe") || bytes.starts_with(std::string_view{"<\0", 2}))
+            width_ = 2;
+        else if (bytes.starts_with("\xfe\xff") || bytes.starts_with(std::string_view{"\0<", 2}))
+            width_ = 2, low_ = 1;
+        if (bytes.starts_with("\xef\xbb\xbf")) begin_ = 3;
+        if (bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff")) begin_ = 1;
+    }
+
+    std::size_t begin() const { return begin_; }
+    std::size_t size() const { return bytes_.size() / width_; }
+    // '\0': there is none, or it is not ASCII.
+    char at(std::size_t i) const {
+        if (i >= size()) return '\0';
+        const auto* unit = bytes_.data() + i * width_;
+        if (width_ == 2 && unit[1 - low_] != '\0') return '\0';
+        return unit[low_ * (width_ - 1)];
+    }
+    bool starts_with(std::size_t i, std::string_view text) const {
+        for (std::size_t n = 0; n < text.size(); ++n)
+            if (at(i + n) != text[n]) return false;
+        return true;
+    }
+    // Behind the next `text`; the end, if there is none.
+    std::size_t behind(std::size_t i, std::string_view text) const {
+        while (i < size() && !starts_with(i, text)) ++i;
+        return std::min(i + text.size(), size());
+    }
+
+private:
+    std::string_view bytes_;
+    std::size_t width_{1};
+    std::size_t low_{0};  // The place of a unit's low byte.
+    std::size_t begin_{0};
+};
+
+// Behind a tag that begins at i; nullopt: it is too long.
+std::optional<std::size_t> behind_tag(const Characters& text, std::size_t i) {
+    char quote = '\0';
+    for (const auto end = std::min(i + tag_max, text.size()); i < end; ++i) {
+        const char c = text.at(i);
+        if (quote != '\0') {
+            if (c == quote) quote = '\0';
+        } else if (c == '"' || c == '\'') {
+            quote = c;
+        } else if (c == '>') {
+            return i + 1;
+        }
+    }
+    return i < text.size() ? std::nullopt : std::optional{i};
+}
+
+}  // namespace
+
+std::optional<std::string> check_xml_bytes(std::string_view bytes) {
+    const Characters text{bytes};
+    auto i = text.begin();
+    while (text.at(i) == ' ' || text.at(i) == '\t' || text.at(i) == '\r' || text.at(i) == '\n') ++i;
+    if (text.at(i) != '<' || text.at(i + 1) == '\0') return "it is not XML, or in an odd encoding";
+    while ((i = text.behind(i, "<")) < text.size()) {
+        if (text.starts_with(i, "!--")) {
+            i = text.behind(i + 3, "-->");
+        } else if (text.starts_with(i, "![CDATA[")) {
+            i = text.behind(i, "]]>");
+        } else if (text.at(i) == '?') {
+            i = text.behind(i, "?>");
+        } else if (text.at(i) == '!') {
+            return "it has a DOCTYPE";
+        } else if (const auto end = behind_tag(text, i)) {
+            i = *end;
+        } else {
+            return "a tag has more than 4,096 characters";
+        }
+    }
+    return std::nullopt;
+}
+
+bool allowed_encoding(std::string_view name) {
+    constexpr std::array<std::string_view, 8> allowed{
+        "", "utf-8", "utf-16", "utf-16le", "utf-16be", "us-ascii", "iso-8859-1", "windows-1252"};
+    std::string lower{name};
+    std::ranges::transform(lower, lower.begin(), [](char c) {
+        return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    return std::ranges::find(allowed, lower) != allowed.end();
+}
+
+}  // namespace pawl::bank
