@@ -76,6 +76,19 @@ class Repeats(unittest.TestCase):
                   'The following tests did not run:\n\t 8 - A/b.d/file  # GetParam() = 4 (Skipped)\n')
         self.assertEqual(self.repeat('exit 0', broken), ['A/b.c/file'])
 
+    def test_a_test_that_passes_alone_counts_as_one_that_ran(self):
+        script = 'echo "The following tests FAILED:"; echo "  2 - A.b (Failed)"; echo "98% tests passed, 1 tests failed out of 9"; exit 8'
+        with tempfile.TemporaryDirectory() as folder:
+            ctest = os.path.join(folder, 'ctest')
+            with open(ctest, 'w', encoding='utf-8') as file:
+                file.write(f'#!/bin/sh\ncase "$*" in *until-fail*) echo "2: [       OK ] A.b (3 ms)";; *) {script};; esac\n')
+            os.chmod(ctest, 0o755)
+            with unittest.mock.patch.dict(os.environ, PATH=folder + ':' + os.environ['PATH']):
+                results, shown = run(stages.Stage('dev', ['ctest']))
+        self.assertEqual((results['dev'].passed, results['dev'].failed, results['dev'].flaky), (9, 0, ['dev: A.b']))
+        self.assertIn('A.b', results['dev'].cases)
+        self.assertIn('flaky: dev: A.b', shown)
+
     def test_a_test_that_fails_again_is_broken(self):
         self.assertEqual(self.repeat('exit 8', self.BROKEN), [])
 
