@@ -111,8 +111,11 @@ pawl::Response response_of(pawl::RunResult end) {
 }
 
 pawl::Response refuse(std::string_view why, const std::string& client) {
-    pawl::log::warning(
-        "webhook_refused", {{"provider", "stripe"}, {"why", why}, {"client", client}}
+    // Anybody can send one.
+    pawl::log::limited_warning(
+        "webhook_refused",
+        std::string{why},
+        {{"provider", "stripe"}, {"why", why}, {"client", client}}
     );
     return problem(400, "The delivery was refused", std::string{why});
 }

@@ -39,6 +39,12 @@ using Fields = std::initializer_list<Field>;
 void info(std::string_view event, Fields fields = {});
 void warning(std::string_view event, Fields fields = {});
 void error(std::string_view event, Fields fields = {});
+// For lines that an outage or an outsider repeats by the thousand: `burst` lines in ten seconds for
+// each event and subject. The next line counts those that were held back ("repeated"); if none
+// follows, a line of its own does.
+void limited_warning(
+    std::string_view event, const std::string& subject, Fields fields, int burst = 1
+);
 
 // Warns of a file with secrets that every user of the machine can read (PAWL0015). `what` is what
 // the line calls the file.

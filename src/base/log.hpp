@@ -14,17 +14,13 @@ namespace pawl::log {
 
 void warn(const base::Warning& warning);  // A warning, with its code if it has one.
 
-// For lines that an outage repeats by the thousand: one line in ten seconds for each event and
-// subject. The next line counts those that were held back ("repeated"); if none follows,
-// report_repeated() makes a line that does.
-void limited_warning(
-    std::string_view event, const std::string& subject, Fields fields, int burst = 1
-);
+// As limited_warning(): one line in ten seconds.
 void limited_info(std::string_view event, const std::string& subject, Fields fields);
 // For lines that name one key or job, of which people need the first few.
 constexpr int burst_of_names = 20;
 void limited_error(std::string_view event, Fields fields);  // Lets such a burst through.
 enum class Windows { ended, all };
+// Makes the lines that count what was held back, if none followed.
 void report_repeated(Windows windows = Windows::ended);
 
 // Gets the events that it wants, also those that are held back. From any thread; quick.

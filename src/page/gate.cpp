@@ -100,7 +100,9 @@ std::optional<std::chrono::seconds> Gate::refuse_try(const RequestHead& head) {
 std::optional<Visitor> Gate::sign_in(const RequestHead& head, std::string_view token) {
     auto who = operators_.now().by_token(token);
     if (!who) {
-        log::warning("operator_refused", {{"address", head.client_address}});
+        log::limited_warning(
+            "operator_refused", {}, {{"address", head.client_address}}, log::burst_of_names
+        );
         return std::nullopt;
     }
     return begin(head, std::move(*who));

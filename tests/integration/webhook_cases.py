@@ -8,7 +8,7 @@ import time
 from kill_cases import QUICK
 from murphy_cases import faults
 from phone import Phone
-from world import World, check_equal, wait_until
+from world import World, check, check_equal, wait_until
 
 NEW, OLD = 'whsec_new_secret_of_tests', 'whsec_old_secret_of_tests'
 HOOKS = ['--settle-after-s', '0']
@@ -86,6 +86,19 @@ def signatures(settings):
             check_equal(deliver(world, wrong, sign(wrong, [NEW])).status, 400, f'signed nonsense {wrong!r}')
         check_equal(sorted(world.events()), ['evt_1', 'evt_2', 'evt_3'], 'events')
         check_equal(world.count('pawl_idempotency_keys', "operation = 'receive_event'"), 3, 'keys')
+
+
+def forged_ones_fill_no_log(settings):
+    """An attack wrote 60 MB of log in 6 s: a line for each delivery without a valid signature."""
+    with Hooked(settings) as world:
+        world.start_server()
+        for n in range(300):
+            check_equal(deliver(world, event(n), sign(event(n), ['whsec_of_somebody_else'])).status, 400, 'a forged delivery')
+        check_equal(world.stop_server(), 0, 'the exit code')
+        lines = [json.loads(line) for line in world.log().splitlines() if '"event":"webhook_refused"' in line]
+        check(len(lines) < 20, f'{len(lines)} lines of 300 deliveries')
+        check_equal(sum(1 + line.get('repeated', 0) for line in lines if 'why' in line)
+                    + sum(line['repeated'] for line in lines if 'why' not in line), 300, 'deliveries that the lines count')
 
 
 def in_any_order(settings, how):
@@ -188,6 +201,7 @@ def killed(settings, seed):
 def cases(settings):
     made = {
         'webhooks: signatures': lambda: signatures(settings),
+        'webhooks: forged ones fill no log': lambda: forged_ones_fill_no_log(settings),
         'webhooks: before the own answer': lambda: before_the_own_answer(settings),
         'webhooks: an event that proves nothing settles nothing': lambda: proves_nothing(settings)}
     for how in ('', 'twice', 'shuffled', 'early twice shuffled'):
