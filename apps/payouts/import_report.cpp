@@ -74,9 +74,10 @@ void insert_lines(pawl::Tx& tx, std::int64_t id, const Report& report) {
 
 }  // namespace
 
-void stage_open_reports(pawl::Tx& tx) {
+void stage_open_reports(pawl::Tx& tx, std::optional<std::int64_t> imported) {
+    const auto after = imported ? " after " + std::to_string(*imported) : "";
     for (const auto id : pawl::query<std::int64_t>(tx, sql::list_open_reports))
-        tx.stage(ImportReport{id}, {.unique = std::to_string(id)});
+        tx.stage(ImportReport{id}, {.unique = std::to_string(id) + after});
 }
 
 // Takes the number out of its series, or stops: a lower one was used before, a higher one leaves a
@@ -132,7 +133,7 @@ void ImportReportWorker::import_or_stop(
     }
     if (!stopped) {
         pawl::log::info("report_imported", {{"file", name}});
-        return stage_open_reports(tx);
+        return stage_open_reports(tx, id);
     }
     pawl::log::warning(
         "report_stopped", {{"file", name}, {"rule", stopped->rule}, {"found", stopped->found}}

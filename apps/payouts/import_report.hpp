@@ -8,6 +8,8 @@
 #include "apps/payouts/bank_format.hpp"
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -18,8 +20,9 @@ struct ImportReport {
     std::int64_t report{};
 };
 
-// Stages the imports of all reports that are not imported.
-void stage_open_reports(pawl::Tx& tx);
+// Stages the imports of all reports that are not imported. `imported`: this one just was. A job
+// that has begun before may not have seen it, so it does not stand for one that begins afterwards.
+void stage_open_reports(pawl::Tx& tx, std::optional<std::int64_t> imported = {});
 
 // Reads one stored report, and then imports it in one transaction, whole or not at all. A report
 // that can't be imported is stopped with its reason; it is tried again when another one was
