@@ -11,6 +11,7 @@ UNITTEST = re.compile(r'^Ran (\d+) tests? in .*?\n\n(OK|FAILED(?: \((.*)\))?)', 
 # In the list that ctest prints last. A test with a parameter may have its value after a '#'.
 CTEST_FAILED = re.compile(r'^\s+\d+ - (\S+)(?: +#.*)? \((?!Skipped|Not Run|Disabled)', re.MULTILINE)
 CTEST_ENTRY = re.compile(r'^ *Test +#\d+: (\S+)', re.MULTILINE)   # Of `ctest -N`.
+SKIPPED_CASE = re.compile(r'^skipped: .+$', re.MULTILINE)   # Of the integration runner, with the reason.
 FLAKY = re.compile(r'^flaky: (.+)$', re.MULTILINE)
 # A case that ended well: of ctest, of a GoogleTest program that ctest shows (`ctest -V`), of our runners, of unittest.
 CASES = tuple(re.compile(pattern, re.MULTILINE) for pattern in (
