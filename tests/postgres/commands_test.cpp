@@ -30,6 +30,13 @@ protected:
 
     // When no more have come for half a second: each is opened by its own thread.
     std::int64_t connections_as(As as, const std::string& parameters = "") const {
+        // Sessions that were closed may still be ending.
+        testing::run_sql(
+            database.url(),
+            "SET statement_timeout = '20s'; DO $$ BEGIN WHILE EXISTS (SELECT FROM pg_stat_activity "
+            "WHERE datname = current_database() AND application_name = 'pawl') LOOP "
+            "PERFORM pg_sleep(0.02), pg_stat_clear_snapshot(); END LOOP; END $$"
+        );
         const auto opened = Database::open(database.url() + parameters, as);
         std::int64_t most = 0;
         for (int quiet = 0; quiet < 10; ++quiet) {
