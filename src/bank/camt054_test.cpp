@@ -161,6 +161,10 @@ TEST(Camt054, a_file_has_any_number_of_entries_but_no_part_is_without_a_limit) {
         "camt.054 XML: the encoding is UTF-7: UTF-8, UTF-16 or one of 8 bits"
     );
     EXPECT_EQ(
+        rule_of(R"(<?xml version="1.0" encoding="UTF-16LE")" + utf16("?><d/>").substr(2)),
+        "camt.054 XML: the encoding is UTF-16LE: UTF-8, UTF-16 or one of 8 bits"
+    );
+    EXPECT_EQ(
         rule_of("<" + std::string(65, 'a') + "/>"), "camt.054 XML: a name has more than 64 bytes"
     );
 
