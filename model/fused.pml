@@ -57,6 +57,7 @@ byte reg = NONE; byte reg_gen = 0;                                   /* pawl_key
 bool row = 0; byte status = 0; byte rp = 0; byte gen = 0;          /* pawl_idempotency_keys */
 bool lease = 0; byte call_key = 0; bool called = 0; bool old = 0; bool marked = 0; byte charge = 0; byte resp = 0;
 bool asked = 0; byte before = 0;               /* pawl_inquiries; requests that were on their way when it was noted */
+byte stored = 0; byte stored_key = 0;          /* pawl_unrecorded_results: a result, and the call key (for its generation) */
 bool att = 0; byte word = 0; byte word_charge = 0; bool noted = 0;   /* attention */
 bool own[NW];    /* Server i's attempt is that of the row: WHERE id = $1 AND attempt = $2. */
 bool holds[NW];  /* The same for the settlement that server i has read. */
@@ -152,6 +153,10 @@ claiming: claiming_unseen:
     :: atomic { row && status == OPEN && OVER && rp == RIDE ->                    /* resume_at_call */
            TAKE; at = RIDE;
            if
+           :: stored != 0 && (stored_key == call_key || MUTANT_RESULT_OF_ANY_CALL) -> ON(reached_result) r = stored; key = call_key; goto keeping
+           :: stored == 0 || (stored_key != call_key && !MUTANT_RESULT_OF_ANY_CALL)
+           fi;
+           if
            :: ON(reached_doubt) ASK && ((NEVER && marked) || (!NEVER && called)) ->   /* Or unanswered for long. */
                key = call_key; goto inquiring
            :: ON(answered) !ASK && NEVER && marked && !MUTANT_MARK_CLEARED_ON_TAKE_OVER -> to_attention(); goto idle
@@ -224,11 +229,12 @@ beginning_anew:                                         /* call_anew: the next k
 keeping: keeping_alone:
     if
     :: atomic { ON(reached_end) KEPT && (r == DECLINED || r == DOUBT) ->
-           move(FIN); resp = r; status = FINISHED; lease = 0; marked = 0; goto ended }
-    :: atomic { ON(reached_call) KEPT && r != DECLINED && r != DOUBT -> move(CHARGED); charge = r; lease = 1; marked = 0; at = CHARGED }
+           move(FIN); resp = r; status = FINISHED; lease = 0; marked = 0; stored = 0; stored_key = 0; goto ended }
+    :: atomic { ON(reached_call) KEPT && r != DECLINED && r != DOUBT ->
+           move(CHARGED); charge = r; lease = 1; marked = 0; stored = 0; stored_key = 0; at = CHARGED }
     :: atomic { !KEPT -> lost_fence(); if :: ON(fenced_result) NEVER && r != 0 -> goto noting_result :: else -> ON(fenced) goto idle fi }
-    :: atomic { FENCE && fails < NF -> fails++;
-           if :: ON(needs_person) NEVER -> goto handing_over_result :: else -> ON(try_again) goto unlocking fi }
+    :: atomic { ON(try_again) FENCE && !NEVER && fails < NF -> fails++; goto unlocking }    /* The store is away. */
+    :: atomic { ON(not_recorded) FENCE && fails < NF -> fails++; goto storing_result }      /* The keeper fails, also alone. */
     :: crash()
     fi;
 keeping__second:                                        /* Repeat::safe: only a place where the server may die. */
@@ -268,10 +274,12 @@ handing_over:                                           /* hand_to_person: stuck
     :: atomic { ON(fenced) !FENCE -> lost_fence(); goto idle }
     :: crash()
     fi;
-handing_over_result:                                    /* The result of a `never` call can't be kept. */
+storing_result:                                         /* Each later attempt keeps it instead of calling. */
     if
-    :: atomic { ON(written) FENCE -> to_attention(); noted = 1; goto idle }
-    :: atomic { ON(fenced_result) !FENCE -> lost_fence(); goto noting_result }
+    :: atomic { ON(written) (FENCE || MUTANT_STORE_UNFENCED && row && status == OPEN && rp == RIDE) ->
+           stored = r; stored_key = (MUTANT_STORE_UNFENCED -> call_key : key); lease = 0; goto idle }
+    :: atomic { !(FENCE || MUTANT_STORE_UNFENCED && row && status == OPEN && rp == RIDE) -> lost_fence();
+           if :: ON(fenced_result) NEVER -> goto noting_result :: else -> ON(fenced) goto idle fi }
     :: crash()
     fi;
 noting_result:                                          /* keep_result_for_person */

@@ -49,12 +49,45 @@ struct MigrationLine {
     std::string applied_at;
 };
 
+void settle_keys(Run& run) {
+    const auto& many = run.settle_many;
+    const bool one = run.which.id || run.which.key;
+    if (one == many.selects_many())
+        throw UsageError{
+            one ? "give a key or filters, not both"
+                : "no key chosen: give an id, --key, --from, a filter such as --reason-is, or "
+                  "--all"};
+    if (!one && many.from.empty() && !run.decision.result.empty())
+        throw UsageError{"--result is for one key: --from FILE has the result of each"};
+    if (!many.from.empty() && run.decision.settlement != "happened")
+        throw UsageError{"--from has results, which only --as happened takes"};
+    cli::check_note(run.decision);
+    if (one) return cli::settle_key(run.open(), run.which, run.decision, run.json, run.out);
+    if (!cli::settle_many(run.open(), many, run.decision, run.json, run.out, run.error))
+        run.status = 1;
+}
+
+void add_settle_many(CLI::App& to, cli::SettleManyOptions& options) {
+    to.add_flag("--all", options.all, "All undecided entries that the filters leave");
+    to.add_option("--operation", options.choice.operation, "Only entries of this operation");
+    to.add_option("--point", options.choice.point, "Only entries at this recovery point");
+    to.add_option("--reason-is", options.choice.reason, "Only with this reason, such as stuck");
+    to.add_option("--error", options.choice.error, "Only entries whose detail contains this text");
+    to.add_option("--limit", options.choice.count_max, "At most so many entries, the oldest first")
+        ->check(decimal())
+        ->check(CLI::PositiveNumber);
+    to.add_option(
+        "--from",
+        options.from,
+        R"(happened: a file with a line such as {"id": 17, "result": "Charge", "value": {...}} for each)"
+    );
+}
+
 void add_settle(CLI::App& to, Run& run) {
-    auto* settle = command(to, run, "settle", "Decide a key of the attention list", [](Run& r) {
-        cli::check_note(r.decision);
-        cli::settle_key(r.open(), r.which, r.decision, r.json, r.out);
-    });
+    auto* settle =
+        command(to, run, "settle", "Decide keys of the attention list: one, or many", &settle_keys);
     add_key_selector(*settle, run);
+    add_settle_many(*settle, run.settle_many);
     settle
         ->add_option(
             "--as",
@@ -96,12 +129,22 @@ void list_keys(Run& run) {
 
 void add_keys(CLI::App& app, Run& run) {
     auto& keys = *app.add_subcommand(
-        "keys", "Idempotency keys: list, search, show, timeline, retry, hold, release, settle"
+        "keys",
+        "Idempotency keys: list, unrecorded, search, show, timeline, retry, hold, release, settle"
     );
     keys.require_subcommand(1);
     auto* list = command(keys, run, "list", "Newest first", &list_keys);
     cli::add_key_filter(*list, run.filter);
     cli::add_stuck(*list, run.filter);
+
+    auto* unrecorded = command(
+        keys,
+        run,
+        "unrecorded",
+        "Results of calls that wait to be recorded (PAWL0019), by error",
+        [](Run& r) { cli::list_unrecorded_results(r.open(), r.limit, r.json, r.out); }
+    );
+    add_limit(*unrecorded, run.limit, "Most errors to show");
 
     auto* search = command(
         keys,
@@ -137,7 +180,7 @@ void add_keys(CLI::App& app, Run& run) {
 
 void add_attention(CLI::App& app, Run& run) {
     auto& attention = *app.add_subcommand(
-        "attention", "Requests that an operator must settle: list, show, settle, undo"
+        "attention", "Requests that an operator must settle: list, show, add, settle, undo"
     );
     attention.require_subcommand(1);
     auto* list = command(attention, run, "list", "Oldest first", [](Run& r) {
@@ -148,6 +191,7 @@ void add_attention(CLI::App& app, Run& run) {
         cli::show_attention(r.open(), r.which, r.json, r.out);
     });
     add_key_selector(*show, run);
+    cli::add_hand_over(attention, run);
     add_settle(attention, run);
     auto* undo = command(
         attention,
@@ -336,7 +380,8 @@ void add_commands(CLI::App& app, Run& run) {
 // itself that there is a key.
 bool works_on_one_key(const CLI::App& command) {
     const auto name = command.get_name();
-    return name != "list" && name != "search" && !cli::acts_on_many_keys(name);
+    return name != "list" && name != "search" && name != "settle" && name != "unrecorded" &&
+           !cli::acts_on_many_keys(name);
 }
 
 // Each store reports invalid bytes in its own way and place (tests/fuzz/dead_filter.cpp, input

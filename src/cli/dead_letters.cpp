@@ -3,6 +3,7 @@
 #include "src/base/time_text.hpp"
 #include "src/cli/output.hpp"
 #include "src/engine/engine.hpp"
+#include "src/ops/job_requests.hpp"
 #include "src/ops/service_impl.hpp"
 
 #include <boost/json/serialize.hpp>
@@ -24,6 +25,8 @@ struct DeadLine {
     std::string queue;
     std::string kind;
     int failures{};
+    std::optional<std::int64_t> request;
+    Text request_state;
     std::string error;
 };
 
@@ -38,6 +41,8 @@ struct DeadDetail {
     std::string error_kind;
     Text called_at;
     std::optional<std::int64_t> key_id;
+    std::optional<std::int64_t> request;
+    Text request_state;
     std::string created_at;
     Text first_failed_at;
     Text last_failed_at;
@@ -60,7 +65,17 @@ struct BatchOutcome {
     std::int64_t done{};
     std::int64_t gone{};
     std::int64_t forgotten{};
+    std::int64_t held{};
+    std::int64_t at_work{};
 };
+
+std::optional<std::int64_t> request_of(const DeadLetter& letter) {
+    return letter.request ? std::optional{letter.request->id} : std::nullopt;
+}
+
+Text request_state(const DeadLetter& letter) {
+    return letter.request ? Text{letter.request->state} : std::nullopt;
+}
 
 Line<DeadLine> line_of(const DeadLetter& letter) {
     return {
@@ -69,6 +84,8 @@ Line<DeadLine> line_of(const DeadLetter& letter) {
          letter.queue,
          letter.kind,
          letter.failures,
+         request_of(letter),
+         request_state(letter),
          letter.error},
         letter.damaged};
 }
@@ -85,6 +102,8 @@ Line<DeadDetail> detail_of(const DeadLetter& letter) {
         letter.error_kind,
         text_of_time(letter.called_at),
         letter.key_id,
+        request_of(letter),
+        request_state(letter),
         base::time_text(letter.created_at),
         text_of_time(letter.first_failed_at),
         text_of_time(letter.last_failed_at),
@@ -93,10 +112,11 @@ Line<DeadDetail> detail_of(const DeadLetter& letter) {
     return {std::move(shown), letter.damaged};
 }
 
-queue::DeadLetters& letters_of(Service& service, const DeadOptions& options) {
+ops::RequestsOfDeadLetters letters_of(Service& service, const DeadOptions& options) {
     auto& impl = service.impl();
-    if (options.in_database) return impl.dead_letters_of_database;
-    return *impl.queue.dead_letters;
+    queue::DeadLetters& letters =
+        options.in_database ? impl.dead_letters_of_database : *impl.queue.dead_letters;
+    return {service.engine().store(), letters};
 }
 
 ops::DeadLetterChoice choice_of(Service& service, const DeadOptions& options) {
@@ -139,7 +159,7 @@ std::vector<GroupLine> groups_of(
 
 // Shows the jobs of a purge or merge, without running it.
 void print_dry_run(Service& service, const DeadOptions& options, bool json, std::ostream& out) {
-    auto& letters = letters_of(service, options);
+    auto letters = letters_of(service, options);
     std::vector<Line<DeadLine>> lines;
     std::int64_t chosen = 0;
     ops::each_dead_letter(
@@ -169,8 +189,9 @@ bool print_outcome(
     const ops::DeadLetterReport& report, const std::string& done, bool json, std::ostream& out
 ) {
     if (json) {
+        const auto& r = report;
         print_row(
-            out, BatchOutcome{report.chosen, report.done, report.gone, report.forgotten}, true
+            out, BatchOutcome{r.chosen, r.done, r.gone, r.forgotten, r.held, r.at_work}, true
         );
     } else {
         out << report.done << ' ' << done;
@@ -179,9 +200,19 @@ bool print_outcome(
             out << ", " << report.forgotten
                 << " left: the receiver of their call may have forgotten its key, and would repeat "
                    "it. Check there first; then use --even-if-forgotten";
+        if (report.at_work > 0)
+            out << ", " << report.at_work
+                << " left: an attempt works on their requests, which are on hold from its end on. "
+                   "Run this again after that";
         out << ".\n";
+        if (report.held > 0)
+            out << report.held
+                << " of them are operations: their requests are on hold now, and nobody goes on "
+                   "with "
+                   "them. `keys release` ends a hold; `attention add` and `attention settle --as "
+                   "give-up` end the request.\n";
     }
-    return report.forgotten == 0 && (report.gone == 0 || report.done > 0);
+    return report.forgotten == 0 && report.at_work == 0 && (report.gone == 0 || report.done > 0);
 }
 
 struct Asked {
@@ -222,7 +253,7 @@ void check_dead_act(const DeadOptions& options, const std::string& verb) {
 }
 
 void list_dead(Service& service, const DeadOptions& options, bool json, std::ostream& out) {
-    auto& letters = letters_of(service, options);
+    auto letters = letters_of(service, options);
     const auto choice = choice_of(service, options);
     constexpr std::string_view none = "No dead letter matches.";
     if (options.by_error) return print_rows(out, groups_of(letters, choice.filter), json, none);
@@ -250,7 +281,7 @@ void show_dead(
     bool json,
     std::ostream& out
 ) {
-    auto& letters = letters_of(service, options);
+    auto letters = letters_of(service, options);
     const auto letter = letters.find(id);
     if (!letter)
         throw CommandFailed{
@@ -259,7 +290,7 @@ void show_dead(
 }
 
 void export_dead(Service& service, const DeadOptions& options, std::ostream& out) {
-    auto& letters = letters_of(service, options);
+    auto letters = letters_of(service, options);
     ops::each_dead_letter(
         letters,
         choice_of(service, options),
@@ -280,8 +311,9 @@ bool purge_dead(
 ) {
     const auto purge = [&](const ops::DeadLetterChoice& choice,
                            const ops::OnDeadLetterBatch& on_batch) {
+        auto letters = letters_of(service, options);
         return ops::purge_dead_letters(
-            letters_of(service, options), choice, options.act, service.engine().random(), on_batch
+            letters, choice, options.act, service.engine().random(), on_batch
         );
     };
     return carry_out({service, options, json, out, progress}, {"purge", "purged"}, purge);
@@ -300,13 +332,9 @@ bool merge_dead(
             service.engine().clock().now() - ops::WorkerOptions{}.provider_key_lifetime;
     const auto merge = [&](const ops::DeadLetterChoice& choice,
                            const ops::OnDeadLetterBatch& on_batch) {
+        auto letters = letters_of(service, options);
         return ops::merge_dead_letters(
-            letters_of(service, options),
-            choice,
-            options.act,
-            remembered_since,
-            service.engine().random(),
-            on_batch
+            letters, choice, options.act, remembered_since, service.engine().random(), on_batch
         );
     };
     return carry_out({service, options, json, out, progress}, {"merge", "merged"}, merge);

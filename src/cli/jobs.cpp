@@ -4,6 +4,7 @@
 #include "src/base/url.hpp"
 #include "src/cli/output.hpp"
 #include "src/engine/engine.hpp"
+#include "src/ops/job_requests.hpp"
 #include "src/ops/service_impl.hpp"
 
 #include <chrono>
@@ -26,6 +27,8 @@ struct JobLine {
     std::string kind;
     int failures{};
     std::optional<std::int64_t> key_id;
+    std::optional<std::int64_t> request;
+    Text request_state;
     Text error;
 };
 
@@ -42,6 +45,8 @@ struct JobDetail {
     Text lease_until;
     Text called_at;
     std::optional<std::int64_t> key_id;
+    std::optional<std::int64_t> request;
+    Text request_state;
     std::string created_at;
     Text first_failed_at;
     Text last_failed_at;
@@ -53,12 +58,22 @@ struct CancelOutcome {
     std::int64_t cancelled{};
     std::int64_t running{};
     std::int64_t gone{};
+    std::int64_t held{};
+    std::int64_t at_work{};
 };
 
 struct RetryOutcome {
     std::int64_t due{};
     std::int64_t left{};
 };
+
+std::optional<std::int64_t> request_of(const ListedJob& job) {
+    return job.request ? std::optional{job.request->id} : std::nullopt;
+}
+
+Text request_state(const ListedJob& job) {
+    return job.request ? Text{job.request->state} : std::nullopt;
+}
 
 Line<JobLine> line_of(const ListedJob& job) {
     return {
@@ -69,6 +84,8 @@ Line<JobLine> line_of(const ListedJob& job) {
          job.kind,
          job.failures,
          job.key_id,
+         request_of(job),
+         request_state(job),
          job.error},
         job.damaged};
 }
@@ -87,6 +104,8 @@ Line<JobDetail> detail_of(const ListedJob& job) {
          text_of_time(job.lease_until),
          text_of_time(job.called_at),
          job.key_id,
+         request_of(job),
+         request_state(job),
          base::time_text(job.created_at),
          text_of_time(job.first_failed_at),
          text_of_time(job.last_failed_at),
@@ -95,16 +114,17 @@ Line<JobDetail> detail_of(const ListedJob& job) {
         job.damaged};
 }
 
-queue::Jobs& jobs_of(Service& service, const JobOptions& options) {
+ops::RequestsOfJobs jobs_of(Service& service, const JobOptions& options) {
     auto& impl = service.impl();
-    if (options.in_database) return impl.jobs_of_database;
+    auto& store = service.engine().store();
+    if (options.in_database) return {store, impl.jobs_of_database};
     if (!impl.jobs_of_queues)
         throw CommandFailed{
             "the jobs are in " + base::without_password(service.options().queue) +
             ", and Kafka can neither search nor change single jobs. `queues list` counts them, "
             "`queues pause` stops their queue, `dlq` acts on those that failed for good; "
             "--in-database shows jobs that are in the database all the same"};
-    return *impl.jobs_of_queues;
+    return {store, *impl.jobs_of_queues};
 }
 
 queue::JobFilter filter_of(Service& service, const JobOptions& options) {
@@ -144,7 +164,7 @@ void each_batch(
 }
 
 void print_dry_run(Service& service, const JobOptions& options, bool json, std::ostream& out) {
-    auto& jobs = jobs_of(service, options);
+    auto jobs = jobs_of(service, options);
     std::vector<ListedJob> chosen;
     for (const auto& id : options.ids)
         if (auto job = jobs.find(id)) chosen.push_back(std::move(*job));
@@ -168,7 +188,7 @@ void check_job_act(const JobOptions& options, const std::string& verb) {
 }
 
 void list_jobs(Service& service, const JobOptions& options, bool json, std::ostream& out) {
-    auto& jobs = jobs_of(service, options);
+    auto jobs = jobs_of(service, options);
     print_jobs(
         jobs.page(filter_of(service, options), options.after, options.limit), options, json, out
     );
@@ -187,13 +207,15 @@ void show_job(
 
 void cancel_jobs(Service& service, const JobOptions& options, bool json, std::ostream& out) {
     if (options.dry_run) return print_dry_run(service, options, json, out);
-    auto& jobs = jobs_of(service, options);
+    auto jobs = jobs_of(service, options);
     CancelOutcome all;
     each_batch(service, jobs, options, [&](std::span<const std::string> ids) {
         const auto done = jobs.cancel(ids, options.act);
         all.cancelled += done.cancelled;
         all.running += done.running;
         all.gone += done.gone;
+        all.held += done.held;
+        all.at_work += done.at_work;
     });
     if (json) {
         print_row(out, all, true);
@@ -205,6 +227,15 @@ void cancel_jobs(Service& service, const JobOptions& options, bool json, std::os
         if (all.gone > 0) out << ", " << all.gone << " not found";
         out << ".\n";
         if (all.cancelled > 0) out << "They are dead letters now; `dlq merge` brings them back.\n";
+        if (all.held > 0)
+            out << all.held
+                << " of them are operations: their requests are on hold now, and nobody goes on "
+                   "with "
+                   "them. `dlq merge` and `keys release` end a hold; `attention add` and "
+                   "`attention "
+                   "settle --as give-up` end the request.\n";
+        if (all.at_work > 0)
+            out << all.at_work << " of these have an attempt at work, which may still end.\n";
     }
     if (all.gone > 0 && all.cancelled == 0)
         throw CommandFailed{"none of these jobs is there: they are finished, or dead"};
@@ -212,7 +243,7 @@ void cancel_jobs(Service& service, const JobOptions& options, bool json, std::os
 
 void retry_jobs(Service& service, const JobOptions& options, bool json, std::ostream& out) {
     if (options.dry_run) return print_dry_run(service, options, json, out);
-    auto& jobs = jobs_of(service, options);
+    auto jobs = jobs_of(service, options);
     RetryOutcome all;
     each_batch(service, jobs, options, [&](std::span<const std::string> ids) {
         const auto done = jobs.retry_now(ids, options.act);

@@ -24,6 +24,7 @@ constexpr int keys_shown = 50;  // Of a dry run.
 // "held": what the keys are afterwards.
 const char* done_word(KeyVerb verb) {
     if (verb == KeyVerb::hold) return "held";
+    if (verb == KeyVerb::hand_over) return "put on the attention list";
     return verb == KeyVerb::retry ? "retried" : "released";
 }
 
@@ -45,7 +46,7 @@ void check_options(const Run& run, KeyVerb verb) {
         throw UsageError{
             "no keys chosen: give an id, --key, a filter such as --operation or --error, or --all; "
             "--dry-run shows the chosen keys"};
-    const bool needs_reason = !one || verb == KeyVerb::hold;
+    const bool needs_reason = !one || verb == KeyVerb::hold || verb == KeyVerb::hand_over;
     if (needs_reason && options.act.reason.empty() && !options.dry_run)
         throw UsageError{
             "--reason is missing: it is recorded in the audit of every key that you " + name};
@@ -136,19 +137,27 @@ std::vector<Line<ops::KeyToActOn>> read_keys_to_act_on(
 }
 
 bool acts_on_many_keys(const std::string& command) {
-    return command == "retry" || command == "hold" || command == "release";
+    return command == "retry" || command == "hold" || command == "release" || command == "add";
 }
 
 void add_key_acts(CLI::App& keys, Run& run) {
     constexpr auto retry =
-        "Let the completer try open keys at its next round: one, or all that wait for a later try";
+        "Let the completer try keys at its next round: one, or all that wait for a later try or "
+        "are "
+        "on the attention list though a try can go on";
     add_options(*command(keys, run, "retry", retry, &act<KeyVerb::retry>), run);
     constexpr auto hold =
-        "Let no attempt begin on open keys, neither the completer's nor a client's";
+        "Let no attempt begin on keys, neither the completer's nor a client's, nor by a decision";
     add_options(*command(keys, run, "hold", hold, &act<KeyVerb::hold>), run);
     add_options(
         *command(keys, run, "release", "End the hold of keys", &act<KeyVerb::release>), run
     );
+}
+
+void add_hand_over(CLI::App& attention, Run& run) {
+    constexpr auto text =
+        "Put open keys on the list, at which no attempt works: a person then settles them";
+    add_options(*command(attention, run, "add", text, &act<KeyVerb::hand_over>), run);
 }
 
 }  // namespace pawl::cli

@@ -37,5 +37,7 @@ std::vector<Line<ops::KeyToActOn>> read_keys_to_act_on(
 bool acts_on_many_keys(const std::string& command);
 // Adds the commands to `keys`.
 void add_key_acts(CLI::App& keys, Run& run);
+// Adds `attention add`.
+void add_hand_over(CLI::App& attention, Run& run);
 
 }  // namespace pawl::cli

@@ -3,20 +3,18 @@
 #include <pawl/service.hpp>
 
 #include "src/cli/key_selector.hpp"
-#include "src/cli/settle.hpp"
 #include "src/ops/key_acts.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <ostream>
 #include <string>
 
-// The commands on keys and on the attention list. Each throws CommandFailed (output.hpp) and
-// StoreError.
+// The commands on one key. Each throws CommandFailed (output.hpp) and StoreError.
 namespace pawl::cli {
 
+// "open at ride_created".
+std::string state_of_key(Service& service, std::int64_t id);
 void show_key(Service& service, const KeySelector& which, bool json, std::ostream& out);
-// `retry` of a key on the attention list: the keeper runs again with its kept result.
 void act_on_key(
     Service& service,
     ops::KeyVerb verb,
@@ -25,14 +23,4 @@ void act_on_key(
     bool json,
     std::ostream& out
 );
-void settle_key(
-    Service& service, const KeySelector& which, Decision decision, bool json, std::ostream& out
-);
-// Undoes a decision that no server has carried out yet.
-void undo_settlement_of(
-    Service& service, const KeySelector& which, const UndoRequest& act, bool json, std::ostream& out
-);
-void list_attention(Service& service, int limit, bool json, std::ostream& out);
-void show_attention(Service& service, const KeySelector& which, bool json, std::ostream& out);
-
 }  // namespace pawl::cli

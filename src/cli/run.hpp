@@ -11,6 +11,7 @@
 #include "src/cli/restored.hpp"
 #include "src/cli/schedules.hpp"
 #include "src/cli/servers.hpp"
+#include "src/cli/settle_many.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -31,6 +32,7 @@ struct Run {
     KeyFilter filter{};
     KeyActOptions key_act{};
     Decision decision{};
+    SettleManyOptions settle_many{};
     UndoRequest undo{};
     DeadOptions dead{};
     std::string dead_id{};

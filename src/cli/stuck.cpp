@@ -4,6 +4,7 @@
 #include <pawl/json.hpp>
 
 #include "src/cli/output.hpp"
+#include "src/cli/read_rows.hpp"
 #include "src/engine/engine.hpp"
 #include "src/ops/stranded.hpp"
 #include "src/store/blocking.hpp"
@@ -48,6 +49,17 @@ struct StuckLine {
     std::optional<std::string> error;
 };
 
+// The columns of count_unrecorded_results, in order.
+struct UnrecordedLine {
+    std::int64_t results{};
+    std::string operation;
+    std::string recovery_point;
+    std::string since;
+    int tries{};
+    std::int64_t sample{};
+    std::string error;
+};
+
 bool is_at(const UnknownPoints& unknown, const StuckKey& key) {
     return std::ranges::any_of(unknown.points, [&](const auto& at) {
         return at.operation == key.operation && at.point == key.recovery_point;
@@ -89,6 +101,17 @@ void list_stuck_keys(
     print_rows(out, lines, json, "No request is stuck, and none is stranded.");
     if (!json && std::cmp_greater_equal(lines.size(), limit))
         out << "Only the oldest " << limit << " are shown: --limit\n";
+}
+
+void list_unrecorded_results(Service& service, int limit, bool json, std::ostream& out) {
+    const auto lines = read<UnrecordedLine>(service, sql::count_unrecorded_results, limit);
+    print_rows(out, lines, json, "No result waits to be recorded.");
+    std::int64_t all = 0;
+    for (const auto& line : lines) all += line.row.results;
+    if (!json && all > 0)
+        out << all << (all == 1 ? " result waits" : " results wait")
+            << " to be recorded: their calls are made, and each is tried again by itself, at once "
+               "when a corrected server starts.\n";
 }
 
 }  // namespace pawl::cli

@@ -15,4 +15,8 @@ void list_stuck_keys(
     Service& service, ShowStranded stranded, int limit, bool json, std::ostream& out
 );
 
+// The results of calls that wait to be recorded, because their keepers fail at them: by error, the
+// most frequent first. Throws StoreError.
+void list_unrecorded_results(Service& service, int limit, bool json, std::ostream& out);
+
 }  // namespace pawl::cli

@@ -31,8 +31,8 @@ constexpr auto every_lookup =
        looking_up_after_defect);
 constexpr auto claims = of(claiming_unseen, claiming);
 constexpr auto keeps = of(keeping, keeping_alone);
-constexpr auto delayed = keeps | of(beginning_anew, handing_over_result, noting_result);
-constexpr auto fenceable = keeps | of(beginning_anew, unlocking, handing_over, handing_over_result);
+constexpr auto delayed = keeps | of(beginning_anew, storing_result, noting_result);
+constexpr auto fenceable = keeps | of(beginning_anew, unlocking, handing_over, storing_result);
 constexpr auto advances = claims | keeps | of(looking_up_after_doubt, settling);
 
 // clang-format off
@@ -56,6 +56,7 @@ constexpr Row rows[] = {
     {advances, of(E::reached_end), ended, A::respond},
     {advances | of(beginning_anew), of(E::reached_call), calling, A::make_call},
     {claims, of(E::reached_doubt), inquiring, A::inquire},
+    {claims, of(E::reached_result), keeping, A::commit_keep},
 
     {claims, of(E::answered, E::rejected), ended, A::respond},
     {claims, of(E::busy), waiting, A::park},
@@ -86,7 +87,7 @@ constexpr Row rows[] = {
     {of(beginning_anew), of(E::keep_later), beginning_anew, A::retry_later},
     {of(beginning_anew), of(E::due), beginning_anew, A::begin_anew},
 
-    {keeps | of(handing_over_result), of(E::fenced_result), noting_result, A::note_result},
+    {keeps | of(storing_result), of(E::fenced_result), noting_result, A::note_result},
     {fenceable, of(E::fenced), looking_up_after_fence, A::look_up_holder},
     {of(keeping), of(E::keep_alone), keeping_alone, A::commit_keep_only},
     {of(keeping), of(E::keep_later), keeping, A::retry_later},
@@ -94,14 +95,14 @@ constexpr Row rows[] = {
     {of(keeping_alone), of(E::answered), ended, A::respond},
     {of(keeping_alone), of(E::keep_later), keeping_alone, A::retry_later},
     {of(keeping_alone), of(E::due), keeping_alone, A::commit_keep_only},
-    {of(keeping_alone), of(E::needs_person), handing_over_result, A::hand_over},
+    {of(keeping_alone), of(E::not_recorded), storing_result, A::store_result},
     {delayed, of(E::stopping), ended, A::respond},
 
     {of(unlocking), of(E::written), ended, A::respond},
     {of(handing_over), of(E::written, E::transient, E::defect), ended, A::respond},
-    {of(handing_over_result), of(E::written, E::defect), ended, A::respond},
-    {of(handing_over_result), of(E::transient), handing_over_result, A::retry_later},
-    {of(handing_over_result), of(E::due), handing_over_result, A::hand_over},
+    {of(storing_result), of(E::written, E::defect), ended, A::respond},
+    {of(storing_result), of(E::transient), storing_result, A::retry_later},
+    {of(storing_result), of(E::due), storing_result, A::store_result},
     {of(noting_result), of(E::written), looking_up_after_fence, A::look_up_holder},
     {of(noting_result), of(E::defect), ended, A::respond},
     {of(noting_result), of(E::transient), noting_result, A::retry_later},
@@ -152,7 +153,8 @@ Event event_of(AfterCall after) noexcept {
 }
 
 Event event_of(AfterFailedKeep after) noexcept {
-    constexpr Event events[] = {E::keep_later, E::try_again, E::keep_alone, E::needs_person};
+    constexpr Event events[] = {
+        E::keep_later, E::try_again, E::keep_alone, E::not_recorded, E::needs_person};
     return events[std::size_t(after)];
 }
 

@@ -25,45 +25,46 @@ enum class State : std::uint8_t {
     claiming,                  // Transaction 1.
     settling,                  // Transaction 1 of what a person decided.
     recording_failure,
-    waiting,              // Another process holds the key (wait(max)).
-    calling,              // No transaction is open.
-    inquiring,            // The provider is asked about a call in doubt; no transaction is open.
-    beginning_anew,       // The call was not made: transaction for one under another key.
-    keeping,              // Transaction 2: the keeper, and the phases behind it.
-    keeping_alone,        // Transaction 2 without the phases, one of which may have failed.
-    unlocking,            // The fenced unlock: the next attempt goes on from the same point.
-    handing_over,         // To the attention list.
-    handing_over_result,  // The same, with a result that can't be kept.
-    noting_result,        // A result of a fenced attempt, for the person who will be asked.
+    waiting,         // Another process holds the key (wait(max)).
+    calling,         // No transaction is open.
+    inquiring,       // The provider is asked about a call in doubt; no transaction is open.
+    beginning_anew,  // The call was not made: transaction for one under another key.
+    keeping,         // Transaction 2: the keeper, and the phases behind it.
+    keeping_alone,   // Transaction 2 without the phases, one of which may have failed.
+    unlocking,       // The fenced unlock: the next attempt goes on from the same point.
+    handing_over,    // To the attention list.
+    storing_result,  // The keeper fails at the result: it is stored for a later attempt.
+    noting_result,   // A result of a fenced attempt, for the person who will be asked.
     ended
 };
 inline constexpr std::size_t state_count = std::size_t(State::ended) + 1;
 
 enum class Event : std::uint8_t {
-    new_key,        // A request whose key is probably not stored.
-    known_key,      // A request whose key may be stored.
-    open_key,       // The completer found an open key.
-    decision,       // A person decided.
-    not_found,      // By a query, as the four below.
-    claimable,      // The key is open or may be executed again.
-    answered,       // The row, or what was done, says the final response or refusal.
-    busy,           // Another attempt holds the key.
-    lookup_failed,  // The query got no answer.
-    not_ours,       // After a commit in doubt: nothing proves that it happened.
-    rejected,       // There is no room for a call or for a waiting request.
-    reached_end,    // Committed, with the response.
-    reached_call,   // Committed, at a foreign call.
-    reached_doubt,  // Committed, at a call that may have been made, and can be asked about.
-    written,        // Committed, or failed where that makes no difference.
-    locked,         // Not committed, as all below: another session locks the key.
-    lost_id,        // The preallocated id or the key belongs to another session.
-    in_doubt,       // No answer to COMMIT.
-    transient,      // The store is away or busy: later it may succeed.
-    defect,         // A phase threw or broke a constraint.
-    fenced,         // Another attempt holds the key.
-    fenced_result,  // The same, and this attempt has a result that can't be asked for again.
-    time_over,      // This client has waited long enough.
-    next_client,    // Another client waits for the same key.
+    new_key,         // A request whose key is probably not stored.
+    known_key,       // A request whose key may be stored.
+    open_key,        // The completer found an open key.
+    decision,        // A person decided.
+    not_found,       // By a query, as the four below.
+    claimable,       // The key is open or may be executed again.
+    answered,        // The row, or what was done, says the final response or refusal.
+    busy,            // Another attempt holds the key.
+    lookup_failed,   // The query got no answer.
+    not_ours,        // After a commit in doubt: nothing proves that it happened.
+    rejected,        // There is no room for a call or for a waiting request.
+    reached_end,     // Committed, with the response.
+    reached_call,    // Committed, at a foreign call.
+    reached_doubt,   // Committed, at a call that may have been made, and can be asked about.
+    reached_result,  // Committed, at a call whose result an earlier attempt has stored.
+    written,         // Committed, or failed where that makes no difference.
+    locked,          // Not committed, as all below: another session locks the key.
+    lost_id,         // The preallocated id or the key belongs to another session.
+    in_doubt,        // No answer to COMMIT.
+    transient,       // The store is away or busy: later it may succeed.
+    defect,          // A phase threw or broke a constraint.
+    fenced,          // Another attempt holds the key.
+    fenced_result,   // The same, and this attempt has a result that can't be asked for again.
+    time_over,       // This client has waited long enough.
+    next_client,     // Another client waits for the same key.
     no_client,
     stopping,
     result,        // Of the call.
@@ -75,6 +76,7 @@ enum class Event : std::uint8_t {
     call_anew,     // The call was proven not made: it is made under another key.
     keep_later,    // The result could not be written and can't be asked for again.
     keep_alone,    // A phase behind the keeper may have failed.
+    not_recorded,  // The keeper fails at the result, also alone.
     due            // The wait before another try is over.
 };
 inline constexpr std::size_t event_count = std::size_t(Event::due) + 1;
@@ -100,7 +102,8 @@ enum class Action : std::uint8_t {
     unlock,
     unlock_unmarked,  // The same, and clear the mark of the call.
     unlock_asked,     // The same, and record the inquiry.
-    hand_over,        // Put the key on the attention list, with the result if there is one.
+    hand_over,        // Put the key on the attention list.
+    store_result,     // Store the result and give the key back.
     note_result,      // Put the result before the person who will be asked.
     retry_later,      // Refuse the client, once; report `due` in a second.
     respond           // To the client and all who wait for this attempt.

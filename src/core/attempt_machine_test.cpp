@@ -1,4 +1,5 @@
 #include "src/core/attempt_machine.hpp"
+
 #include "src/core/enum_name.hpp"
 
 #include <gtest/gtest.h>
@@ -75,12 +76,13 @@ TEST(AttemptMachine, reaches_each_state_and_from_each_the_end) {
 }
 
 // What the driver may report after each action.
-std::set<Event> reports_of(Action action, State state) {
+std::set<Event> reports_of(Action action) {
     using enum Event;
     std::set<Event> claim{
         reached_end,
         reached_call,
         reached_doubt,
+        reached_result,
         answered,
         busy,
         locked,
@@ -137,13 +139,14 @@ std::set<Event> reports_of(Action action, State state) {
                 fenced_result,
                 try_again,
                 keep_later,
-                needs_person};
+                not_recorded};
         case Action::unlock:
         case Action::unlock_unmarked:
         case Action::unlock_asked:
             return {written, fenced};
         case Action::hand_over:
-            if (state == State::handing_over) return {written, transient, defect, fenced};
+            return {written, transient, defect, fenced};
+        case Action::store_result:
             return {written, transient, defect, fenced, fenced_result};
         case Action::note_result:
             return {written, transient, defect};
@@ -156,7 +159,7 @@ std::set<Event> reports_of(Action action, State state) {
 TEST(AttemptMachine, expects_in_each_state_what_its_actions_report_and_nothing_else) {
     std::map<State, std::set<Event>> reported{
         {State::idle, {Event::new_key, Event::known_key, Event::open_key, Event::decision}}};
-    for (const auto& row : table()) reported[row.next].merge(reports_of(row.action, row.next));
+    for (const auto& row : table()) reported[row.next].merge(reports_of(row.action));
     for_each_pair([&](State state, Event event) {
         EXPECT_EQ(allowed(state, event), reported[state].contains(event))
             << states[std::size_t(state)] << ", " << events[std::size_t(event)];
@@ -174,6 +177,7 @@ TEST(AttemptMachine, says_what_the_rules_of_a_key_mean) {
     EXPECT_EQ(event_of(AfterFailedKeep::keep_later), Event::keep_later);
     EXPECT_EQ(event_of(AfterFailedKeep::call_again), Event::try_again);
     EXPECT_EQ(event_of(AfterFailedKeep::keep_alone), Event::keep_alone);
+    EXPECT_EQ(event_of(AfterFailedKeep::store_result), Event::not_recorded);
     EXPECT_EQ(event_of(AfterFailedKeep::needs_person), Event::needs_person);
     EXPECT_EQ(event_of_fence(Repeat::never, HasResult::yes), Event::fenced_result);
     EXPECT_EQ(event_of_fence(Repeat::never, HasResult::no), Event::fenced);

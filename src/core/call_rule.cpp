@@ -84,7 +84,7 @@ AfterFailedKeep decide_after_failed_keep(
         return again == Repeat::never ? AfterFailedKeep::keep_later : AfterFailedKeep::call_again;
     // The second run also shows whether a violated constraint was a race with another transaction.
     if (extent == KeepExtent::with_phases) return AfterFailedKeep::keep_alone;
-    return AfterFailedKeep::needs_person;
+    return AfterFailedKeep::store_result;
 }
 
 AfterFailedKeep decide_after_failed_begin(Repeat again, KeepFailure failure) noexcept {

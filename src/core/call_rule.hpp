@@ -119,10 +119,12 @@ enum class KeepExtent {
     keeper_alone
 };
 enum class AfterFailedKeep {
-    keep_later,   // Keep the result in memory and try again: the provider can't be asked for it.
-    call_again,   // Give the key back; the next attempt gets the result under the same key.
-    keep_alone,   // Commit the keeper without the later phases, which may have failed.
-    needs_person  // With the result, which only another program can store.
+    keep_later,  // Keep the result in memory and try again: the provider can't be asked for it.
+    call_again,  // Give the key back; the next attempt gets the result under the same key.
+    keep_alone,  // Commit the keeper without the later phases, which may have failed.
+    // Store the result itself: a later program, or a corrected schema, can record it.
+    store_result,
+    needs_person
 };
 AfterFailedKeep decide_after_failed_keep(
     Repeat again, KeepFailure failure, KeepExtent extent

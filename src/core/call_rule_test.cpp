@@ -253,7 +253,7 @@ TEST(DecideAfterCall, a_try_without_effect_erases_no_earlier_call) {
 }
 
 // Issue 16, number 18.
-TEST(DecideAfterFailedKeep, a_defect_needs_a_person_after_the_keeper_failed_alone) {
+TEST(DecideAfterFailedKeep, a_result_is_stored_after_the_keeper_failed_alone) {
     for (const auto again : {Repeat::safe, Repeat::safe_with_key, Repeat::never}) {
         const auto after = [&](KeepFailure failure, KeepExtent extent) {
             return decide_after_failed_keep(again, failure, extent);
@@ -264,7 +264,7 @@ TEST(DecideAfterFailedKeep, a_defect_needs_a_person_after_the_keeper_failed_alon
         EXPECT_EQ(after(KeepFailure::transient, KeepExtent::keeper_alone), later);
         EXPECT_EQ(after(KeepFailure::defect, KeepExtent::with_phases), AfterFailedKeep::keep_alone);
         EXPECT_EQ(
-            after(KeepFailure::defect, KeepExtent::keeper_alone), AfterFailedKeep::needs_person
+            after(KeepFailure::defect, KeepExtent::keeper_alone), AfterFailedKeep::store_result
         );
     }
 }

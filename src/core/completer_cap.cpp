@@ -3,10 +3,17 @@
 namespace pawl::core {
 
 AfterFailure decide_after_completer_failure(
-    const CompleterCap& cap, int runs, TimePoint first_at, TimePoint now, double dice
+    const CompleterCap& cap,
+    RunFailure why,
+    int runs,
+    TimePoint first_at,
+    TimePoint now,
+    double dice
 ) noexcept {
-    if (runs >= cap.runs_max && now - first_at >= cap.at_least) return NoMoreTries{};
-    const auto wait = exponential_backoff(cap.wait_first, cap.wait_max, runs - 1);
+    const bool too_often = runs >= cap.runs_max && now - first_at >= cap.at_least;
+    if (too_often && why != RunFailure::not_recorded) return NoMoreTries{};
+    const auto longest = why == RunFailure::outage ? cap.wait_max : cap.defect_wait_max;
+    const auto wait = exponential_backoff(cap.wait_first, longest, runs - 1);
     return TryAgainIn{scaled(wait, 1.0 - 0.5 * dice)};
 }
 

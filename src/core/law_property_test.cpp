@@ -124,7 +124,10 @@ RC_GTEST_PROP(
     const double dice = *rc::gen::inRange(0, 1'000) / 1'000.0;
     const TimePoint now{milliseconds{1'000'000}};
     auto wait = [&](int run, double d) {
-        return std::get<TryAgainIn>(decide_after_completer_failure(cap, run, now, now, d)).wait;
+        return std::get<TryAgainIn>(
+                   decide_after_completer_failure(cap, RunFailure::outage, run, now, now, d)
+        )
+            .wait;
     };
 
     const auto full = wait(runs, 0.0);

@@ -14,6 +14,8 @@ std::string_view name_of(Reason reason) {
             return "internal";
         case Reason::provider_unavailable:
             return "provider-unavailable";
+        case Reason::not_recorded:
+            return "not-recorded";
         case Reason::store_unavailable:
             return "store-unavailable";
         case Reason::contention:

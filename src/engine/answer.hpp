@@ -27,6 +27,7 @@ enum class Reason {
     internal,  // A phase threw.
     // The foreign call did nothing, or is in doubt and will be repeated under its key.
     provider_unavailable,
+    not_recorded,  // PAWL0019: the call's result is stored, and its keeper fails at it.
     store_unavailable,
     contention,
     phase_deadline,

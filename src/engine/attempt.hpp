@@ -254,6 +254,12 @@ private:
     Event kept(Failed failed);
     void run_note_result(store::Session& session);
     Event noted(Failed failed);
+    // A result that no keeper has recorded: stored, and loaded by the next attempt.
+    void run_store_result(store::Session& session);
+    Event result_stored(Failed failed);
+    // The row's call has none, or it was loaded; stranded: this program can't decode it.
+    enum class StoredResult { none, loaded, stranded };
+    StoredResult load_result(store::Session& session, const KeyRow& row);
 
     const detail::ErasedStep& step() const { return operation_->steps[facts_.at.step]; }
 
@@ -276,6 +282,7 @@ private:
 
     std::optional<Outcome> outcome_;
     std::optional<detail::CallResult> result_;  // Result of the call.
+    bool result_was_stored_{false};             // By an earlier attempt.
     std::optional<Asking> asking_;              // The provider is asked instead of called.
     std::optional<NotMade> not_made_;
     std::vector<std::string> tried_;  // Targets that refused this call, or were not reached now.

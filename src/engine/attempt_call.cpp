@@ -244,7 +244,6 @@ Attempt::Event Attempt::unlocked(Failed failed) {
 void Attempt::run_hand_over(store::Session& session) {
     to_attention(session);
     note_inquiry(session);
-    if (result_) run_note_result(session);
 }
 
 // Without a result no second try is needed: the row has the mark of the call, so the next attempt

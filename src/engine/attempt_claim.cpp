@@ -166,6 +166,11 @@ bool Attempt::take_over(store::Session& session, const KeyRow& row) {
 }
 
 Attempt::Outcome Attempt::run_resumed(store::Session& session, const KeyRow& row) {
+    const auto result = step().foreign ? load_result(session, row) : StoredResult::none;
+    if (result == StoredResult::stranded)
+        return Rejection{
+            .reason = Reason::stranded,
+            .detail = "PAWL0007: the stored result of the call from " + row.recovery_point};
     if (!take_over(session, row)) return Rejection{.reason = Reason::in_progress};
     facts_.id = row.id;
     facts_.number = row.attempt + 1;
@@ -200,6 +205,7 @@ Attempt::Outcome Attempt::resume_at_call(store::Session& session, const KeyRow& 
         false,
         again,
         provider};
+    if (result_was_stored_) return facts_.at;
     const auto rule = core::decide_call(
         {.again = again,
          .called_at = row.called_at,
@@ -246,6 +252,9 @@ std::optional<Answer> Attempt::decide(std::optional<KeyRow>& found, TimePoint no
     const auto claim = core::decide_claim(
         facts ? &*facts : nullptr, operation_->settings.re_execute, now, engine_.options().lease
     );
+    // A job begins its request, and the completer goes on with it.
+    if (request_.of_a_job && std::holds_alternative<core::Resume>(claim))
+        return Rejection{.reason = Reason::in_progress};
     return answer_of(claim, found);
 }
 

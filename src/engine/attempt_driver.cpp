@@ -67,6 +67,8 @@ Attempt::Next Attempt::perform(Action action) {
             return unlock(sql::clear_calling);
         case Action::hand_over:
             return write(&Attempt::run_hand_over, &Attempt::handed_over);
+        case Action::store_result:
+            return write(&Attempt::run_store_result, &Attempt::result_stored);
         case Action::note_result:
             return write(&Attempt::run_note_result, &Attempt::noted);
         case Action::retry_later:
@@ -302,6 +304,7 @@ Attempt::Event Attempt::committed() {
     if (has_run() && request_.trace) request_.trace->at_work = true;
     if (auto* position = std::get_if<Position>(&*outcome_)) {
         facts_.at = std::move(*position);
+        if (result_was_stored_) return Event::reached_result;
         return asking_ ? Event::reached_doubt : Event::reached_call;
     }
     if (auto* settled = std::get_if<StoredResponse>(&*outcome_)) {

@@ -34,6 +34,7 @@ Attempt::Outcome Attempt::run_keep(store::Session& session) {
             took
         );
     note("kept", {.result = std::string{result}, .took_us = microseconds(took)});
+    if (result_was_stored_) execute_statement(session, sql::delete_unrecorded_result, facts_.id);
     PAWL_FAULT("engine.keep.inside");
     const auto* reached = std::get_if<detail::ReachedPoint>(&moved);
     if (extent_ == core::KeepExtent::keeper_alone && reached != nullptr &&
@@ -67,6 +68,7 @@ Attempt::Outcome Attempt::stop_before_phases(
 Attempt::Event Attempt::kept(Failed failed) {
     if (!failed) {
         PAWL_FAULT("engine.keep.after");
+        result_was_stored_ = false;
         return committed();
     }
     facts_.mark = kept_mark_;
@@ -82,11 +84,71 @@ Attempt::Event Attempt::kept(Failed failed) {
     if (event == Event::try_again)
         refuse(cause.reason, base::with_earlier_call(text, earlier_call()));
     if (event == Event::keep_alone) error_ = cause.detail;
-    if (event == Event::needs_person) {
-        reason_ = "not-kept";
-        error_ = base::with_earlier_call("PAWL0019: " + text, earlier_call());
-    }
+    if (event == Event::not_recorded) error_ = "PAWL0019: " + text;
     return event;
+}
+
+// The call is made, and nobody need decide anything: the key stays open, and each later attempt
+// begins with this result instead of the call.
+void Attempt::run_store_result(store::Session& session) {
+    const auto now = session.now();
+    const auto& form = step().results[result_->result];
+    const auto error = base::sanitized_error(error_);
+    note_inquiry(session);
+    note_and_write(session, "released", {.result = std::string{form.name}, .detail = error_});
+    fence(session, sql::fail_attempt, error, now);
+    execute_statement(
+        session,
+        sql::store_unrecorded_result,
+        facts_.id,
+        facts_.generation,
+        facts_.at.stored,
+        form.name,
+        form.encode(result_->value.get()),
+        error,
+        now
+    );
+}
+
+Attempt::Event Attempt::result_stored(Failed failed) {
+    if (is_fenced(failed)) return event_of_fence();
+    if (failed) return event_of_failure(failed);
+    PAWL_FAULT("engine.result_stored.after");
+    refuse(Reason::not_recorded, error_);
+    log::limited_warning(
+        "result_stored",
+        std::string{operation_->name} + ": " + base::error_kind(error_),
+        {{"code", "PAWL0019"},
+         {"key_id", facts_.id},
+         {"operation", operation_->name},
+         {"point", facts_.at.stored},
+         {"result", step().results[result_->result].name},
+         {"detail", error_}}
+    );
+    return Event::written;
+}
+
+Attempt::StoredResult Attempt::load_result(store::Session& session, const KeyRow& row) {
+    result_.reset();
+    result_was_stored_ = false;
+    auto found = StoredResult::none;
+    const auto load = [&](const detail::Row& stored) {
+        found = StoredResult::stranded;
+        const auto& results = step().results;
+        for (std::size_t i = 0; i < results.size(); ++i) {
+            if (results[i].name != stored.text(0)) continue;
+            auto decoded = results[i].decode(stored.text(1));
+            auto* value = std::get_if<detail::ErasedValue>(&decoded);
+            if (value == nullptr) return;
+            result_ = detail::CallResult{i, std::move(*value)};
+            result_was_stored_ = true;
+            found = StoredResult::loaded;
+        }
+    };
+    detail::run_statement(
+        session, sql::find_unrecorded_result, load, row.id, row.generation, row.recovery_point
+    );
+    return found;
 }
 
 Attempt::Event Attempt::noted(Failed failed) {

@@ -14,7 +14,7 @@ namespace pawl::http {
 namespace {
 
 // The first of a status is the kind that refusal() makes of it.
-constexpr std::array<ProblemKind, 31> kinds{{
+constexpr std::array<ProblemKind, 32> kinds{{
     // Errors of the HTTP request; nothing is stored.
     {"request-invalid", 400, false, "The request is malformed"},
     {"key-missing", 400, false, "This request needs an Idempotency-Key header"},
@@ -44,6 +44,10 @@ constexpr std::array<ProblemKind, 31> kinds{{
     {"internal", 500, true, "The request failed on our side; it can be repeated with the same key"},
     {"needs-attention", 502, false, "An operator must settle this request before it can go on"},
     {"provider-unavailable", 503, true, "A service that this request needs did not answer"},
+    {"not-recorded",
+     503,
+     true,
+     "The request was carried out in part; it goes on with the same key"},
     {"store-unavailable", 503, true, "The database can't be written at the moment"},
     {"contention", 503, true, "Too many requests change the same data"},
     {"phase-deadline", 503, true, "The request took too long"},

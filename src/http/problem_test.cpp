@@ -82,6 +82,7 @@ TEST(Problems, every_refusal_of_the_engine_and_the_listener_is_a_known_kind) {
         {Reason::key_expired, 410, "key-expired", false},
         {Reason::internal, 500, "internal", true},
         {Reason::provider_unavailable, 503, "provider-unavailable", true},
+        {Reason::not_recorded, 503, "not-recorded", true},
         {Reason::store_unavailable, 503, "store-unavailable", true},
         {Reason::contention, 503, "contention", true},
         {Reason::phase_deadline, 503, "phase-deadline", true},

@@ -26,6 +26,7 @@ using detail::run_statement;
 
 // Of one statement; a call target may be any text, so there is a limit.
 constexpr std::size_t providers_max = 50;
+constexpr int errors_max = 1'000;  // Of unrecorded results, each with its own count.
 
 double age(TimePoint now, std::optional<TimePoint> since) {
     if (!since) return 0;
@@ -49,10 +50,12 @@ struct Found {
     std::int64_t stuck{};
     std::int64_t held{};
     std::vector<ops::StrandedPoint> stranded;
-    std::map<std::string, Counts> attention;                           // By reason.
-    std::map<std::pair<std::string, std::string>, std::int64_t> jobs;  // By queue, state.
-    std::map<std::string, Counts> due;                                 // By queue.
-    std::map<std::string, std::int64_t> dead;                          // By queue.
+    Counts unrecorded_all;
+    std::map<std::pair<std::string, std::string>, std::int64_t> unrecorded;  // Operation, point.
+    std::map<std::string, Counts> attention;                                 // By reason.
+    std::map<std::pair<std::string, std::string>, std::int64_t> jobs;        // By queue, state.
+    std::map<std::string, Counts> due;                                       // By queue.
+    std::map<std::string, std::int64_t> dead;                                // By queue.
     Counts staged;
     std::map<std::string, std::pair<std::int64_t, std::int64_t>> providers;  // Waiting, down at.
     std::int64_t servers{};
@@ -70,6 +73,13 @@ void read_keys(store::Session& session, const engine::Engine& engine, Found& fou
         found.held = row.integer(3);
     });
     found.stranded = ops::stranded_points(session, engine);
+    const auto add_unrecorded = [&](const Row& row) {
+        found.unrecorded[{std::string{row.text(1)}, std::string{row.text(2)}}] += row.integer(0);
+        found.unrecorded_all.add(
+            row.integer(0), time_in(row, 3, sql::count_unrecorded_results.name)
+        );
+    };
+    run_statement(session, sql::count_unrecorded_results, add_unrecorded, errors_max);
     run_statement(session, sql::count_attention, [&](const Row& row) {
         found.attention[std::string{row.text(0)}].add(
             row.integer(1), time_in(row, 2, sql::count_attention.name)
@@ -123,6 +133,14 @@ void show_keys(const Found& found, Gauges& to) {
     to.begin("pawl_keys_stranded", "Open keys at points that this server does not know");
     for (const auto& at : found.stranded)
         to.add(double(at.keys), {{"operation", at.operation}, {"point", at.point}});
+    to.begin("pawl_results_unrecorded", "Results of calls at which their keepers fail");
+    for (const auto& [at, count] : found.unrecorded)
+        to.add(double(count), {{"operation", at.first}, {"point", at.second}});
+    to.set(
+        "pawl_results_unrecorded_oldest_seconds",
+        "How long the oldest of them waits",
+        age(found.now, found.unrecorded_all.oldest)
+    );
     Counts all;
     to.begin("pawl_attention", "Keys that only a person can settle");
     for (const auto& [reason, counts] : found.attention) {

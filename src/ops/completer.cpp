@@ -27,7 +27,8 @@ namespace {
 
 // After all transactions of the attempt.
 constexpr int part_of_cap = 1'000'000;
-constexpr int stuck_from = 3;  // Failed runs: the first ones may be a short outage.
+constexpr int defects_max = 1'000;  // Keys of a transaction.
+constexpr int stuck_from = 3;       // Failed runs: the first ones may be a short outage.
 constexpr std::string_view failed_too_often = "failed-too-often";
 // A server of another release may decode the key, and must not wait long for it.
 constexpr std::chrono::milliseconds stranded_wait{10s};
@@ -37,6 +38,11 @@ engine::Settlement::Kind kind_of(std::string_view word) {
     if (word == "happened") return engine::Settlement::Kind::happened;
     if (word == "did-not-happen") return engine::Settlement::Kind::did_not_happen;
     return engine::Settlement::Kind::give_up;
+}
+
+core::RunFailure run_failure(engine::Reason reason) {
+    if (reason == engine::Reason::not_recorded) return core::RunFailure::not_recorded;
+    return reason == engine::Reason::internal ? core::RunFailure::defect : core::RunFailure::outage;
 }
 
 engine::Settlement settlement_of(const Row& row) {
@@ -89,6 +95,7 @@ Completer::Completer(engine::Engine& engine, CompleterOptions options)
 CompleterReport Completer::run_once() {
     CompleterReport report;
     warn_of_stranded();
+    retry_defects();
     settle_decided(report);
     complete_dropped(report);
     return report;
@@ -109,6 +116,23 @@ void Completer::warn_of_stranded() {
                 "stranded_keys",
                 {{"code", "PAWL0007"}, {"operation", operation}, {"point", point}, {"keys", keys}}
             );
+}
+
+// This program, or the schema since the last start, may be the fix of what they failed at: they are
+// tried at once. A key that waits for a provider keeps its back-off.
+void Completer::retry_defects() {
+    if (retried_defects_) return;
+    const auto changed = store::write_now(engine_.store(), [&](store::Session& session) {
+        execute_statement(session, sql::retry_settlements);
+        return execute_statement(
+            session,
+            sql::retry_defects,
+            session.now(),
+            known_points(engine_, Steps::phases),
+            defects_max
+        );
+    });
+    retried_defects_ = changed < defects_max;
 }
 
 void Completer::complete_dropped(CompleterReport& report) {
@@ -255,7 +279,12 @@ std::optional<Completer::Failing> Completer::note_failed_run(
     );
     if (failing.runs == 0) return std::nullopt;  // The key was settled meanwhile.
     const auto next = core::decide_after_completer_failure(
-        engine_.options().completer_cap, failing.runs, first, now, engine_.random().dice()
+        engine_.options().completer_cap,
+        run_failure(refused.reason),
+        failing.runs,
+        first,
+        now,
+        engine_.random().dice()
     );
     const auto* again = std::get_if<core::TryAgainIn>(&next);
     if (again != nullptr)

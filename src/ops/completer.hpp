@@ -51,6 +51,7 @@ public:
 
 private:
     void warn_of_stranded();
+    void retry_defects();
     void complete_dropped(CompleterReport& report);
     void settle_decided(CompleterReport& report);
     void note_failure_or_log(
@@ -79,6 +80,7 @@ private:
     base::RepeatLimit stuck_{{.window = std::chrono::hours{24}}};     // Of each key.
     base::RepeatLimit stranded_{{.window = std::chrono::hours{24}}};  // Of each point.
     std::optional<base::RepeatLimit::Time> looked_for_stranded_at_;
+    bool retried_defects_{false};
 };
 
 }  // namespace pawl::ops

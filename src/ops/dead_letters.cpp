@@ -90,6 +90,8 @@ DeadLetterReport in_batches(
         report.done += done.done;
         report.gone += done.gone;
         report.forgotten += done.forgotten;
+        report.held += done.held;
+        report.at_work += done.at_work;
         return !on_batch || on_batch(report);
     };
     if (const auto ids = known_ids(letters, choice, random)) {

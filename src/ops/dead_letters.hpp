@@ -28,6 +28,8 @@ struct DeadLetterReport {
     std::int64_t done{};
     std::int64_t gone{};       // Not there any more: handled before, or by another.
     std::int64_t forgotten{};  // See queue::PurgeResult.
+    std::int64_t held{};       // The same.
+    std::int64_t at_work{};    // The same.
 };
 
 // Called after each batch; returning false stops the work.

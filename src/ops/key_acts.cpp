@@ -27,10 +27,33 @@ std::string_view event_of(KeyVerb verb) {
             return "retry";
         case KeyVerb::hold:
             return "held";
+        case KeyVerb::hand_over:
+            return "attention";
         case KeyVerb::release:
             break;
     }
     return "hold-ended";
+}
+
+using detail::execute_statement;
+
+// A result that was stored with the key stays with it.
+bool reopen(detail::Session& session, std::int64_t id, TimePoint now) {
+    if (execute_statement(session, sql::lock_attention_to_reopen, id) == 0) return false;
+    if (execute_statement(session, sql::reopen_key, id, now) == 0) return false;
+    execute_statement(session, sql::keep_result_of_attention, id, now);
+    execute_statement(session, sql::delete_attention_of_key, id);
+    return true;
+}
+
+bool hand_over(
+    detail::Session& session, std::int64_t id, const queue::AuditEntry& act, TimePoint now
+) {
+    const auto why = "by " + act.by + ": " + act.reason;
+    if (execute_statement(session, sql::hand_over_key, id, now, why) == 0) return false;
+    execute_statement(session, sql::insert_attention_of_key, id, why, now);
+    execute_statement(session, sql::delete_unrecorded_result, id);
+    return true;
 }
 
 bool change(
@@ -40,12 +63,14 @@ bool change(
     const queue::AuditEntry& act,
     TimePoint now
 ) {
-    using detail::execute_statement;
     switch (verb) {
         case KeyVerb::retry:
-            return execute_statement(session, sql::release_for_retry, id, now) != 0;
+            return execute_statement(session, sql::release_for_retry, id, now) != 0 ||
+                   reopen(session, id, now);
         case KeyVerb::hold:
             return execute_statement(session, sql::hold_key, id, now, act.by, act.reason) != 0;
+        case KeyVerb::hand_over:
+            return hand_over(session, id, act, now);
         case KeyVerb::release:
             break;
     }
@@ -60,6 +85,8 @@ std::string_view name_of(KeyVerb verb) {
             return "retry";
         case KeyVerb::hold:
             return "hold";
+        case KeyVerb::hand_over:
+            return "hand-over";
         case KeyVerb::release:
             break;
     }

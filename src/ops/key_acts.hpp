@@ -10,13 +10,18 @@
 #include <string_view>
 #include <vector>
 
-// Operators' work on open keys, one or many: retry, hold, release. Each function throws StoreError.
+// Operators' work on keys that are not settled, one or many. Each function throws StoreError.
 namespace pawl::ops {
 
 enum class KeyVerb {
-    retry,   // The completer tries the key in its next round; its count of failures begins anew.
-    hold,    // No attempt begins until the release; one that runs may end.
-    release  // Ends a hold.
+    // The completer tries the key in its next round; its count of failures begins anew. A key
+    // leaves
+    // the attention list for that, if a try can go on there: see reopen_key.
+    retry,
+    hold,      // No attempt begins until the release; one that runs may end. No decision is carried
+               // out.
+    release,   // Ends a hold.
+    hand_over  // Puts an open key at which no attempt works on the attention list.
 };
 std::string_view name_of(KeyVerb verb);
 
@@ -28,6 +33,7 @@ struct KeyToActOn {
     std::string key;
     std::string operation;
     std::string recovery_point;
+    std::string status;
     int attempt{};
     int completer_runs{};
     std::optional<std::string> completer_next_at;
@@ -37,7 +43,8 @@ struct KeyToActOn {
 };
 
 // Of the keys that the act would change: those that match all of these, smallest ids first. A
-// retry would change the keys that wait for the completer's next try.
+// retry would change the keys that wait for the completer's next try, and those of the attention
+// list that may leave it.
 struct KeyChoice {
     std::optional<std::string> operation{};
     std::optional<std::string> point{};
@@ -59,7 +66,7 @@ void page_keys_to_act_on(
 );
 std::vector<std::int64_t> ids_to_act_on(store::Store& store, KeyVerb verb, const KeyChoice& choice);
 
-// False: it changed nothing, as the key is not open, or is held, or is not. Otherwise the audit and
+// False: it changed nothing, as the key is settled, or is held, or is not. Otherwise the audit and
 // the key's time line have the act.
 bool act_on_key(
     detail::Session& session, KeyVerb verb, std::int64_t id, const queue::AuditEntry& act

@@ -116,6 +116,7 @@ bool all_or_nothing(store::Session& session, F remove) {
 void remove_notes(store::Session& session, std::string_view keys) {
     execute_statement(session, sql::delete_inquiries, keys);
     execute_statement(session, sql::delete_calls_not_made, keys);
+    execute_statement(session, sql::delete_unrecorded_results, keys);
     execute_statement(session, sql::delete_key_events, keys);
 }
 

@@ -29,13 +29,15 @@ std::vector<StrandedPoint> stranded_points(store::Session& session, const engine
     return stranded;
 }
 
-std::string known_points(const engine::Engine& engine) {
+std::string known_points(const engine::Engine& engine, Steps steps) {
     KnownPoints known;
     for (const auto* operation : engine.operations()) {
-        for (const auto& step : operation->steps)
-            known.points.push_back({std::string{operation->name}, std::string{step.from}});
-        for (const auto& [old, step] : operation->renamed)
-            known.points.push_back({std::string{operation->name}, std::string{old}});
+        const auto add = [&](std::string_view point, const detail::ErasedStep& step) {
+            if (steps == Steps::all || !step.foreign)
+                known.points.push_back({std::string{operation->name}, std::string{point}});
+        };
+        for (const auto& step : operation->steps) add(step.from, step);
+        for (const auto& [old, step] : operation->renamed) add(old, operation->steps[step]);
     }
     return to_json(known);
 }

@@ -19,7 +19,8 @@ struct StrandedPoint {
 // point. Throws StoreError.
 std::vector<StrandedPoint> stranded_points(store::Session& session, const engine::Engine& engine);
 
-// All points at which this program can go on, as the parameter of find_completable.
-std::string known_points(const engine::Engine& engine);
+// The points at which this program can go on, as the parameter of find_completable.
+enum class Steps { all, phases };
+std::string known_points(const engine::Engine& engine, Steps steps = Steps::all);
 
 }  // namespace pawl::ops

@@ -377,7 +377,7 @@ void Worker::work_as_operation(
         return record_result(job, failure_text(*why), report);
     engine::KeyedRequest request;
     request.operation = &form;
-    request.principal = {.tenant = "pawl", .account = "jobs"};
+    request.principal = principal_of_jobs();
     request.key = job.raw.jid;
     request.method = "JOB";
     request.path = job.kind;
@@ -397,17 +397,12 @@ void Worker::work_as_operation(
         return record_result(job, JobResult{done}, report);
     const auto& refused = std::get<engine::Rejection>(answer);
     switch (refused.reason) {
-        case engine::Reason::in_progress:
         case engine::Reason::stopping:
         // Trouble of the database never counts as a failure of the job.
         case engine::Reason::store_unavailable:
         case engine::Reason::contention:
         case engine::Reason::overloaded:
             return record_result(job, JobResult{retry_in(1s)}, report);
-        case engine::Reason::needs_attention:
-        case engine::Reason::on_hold:
-        case engine::Reason::stranded:
-            return record_result(job, JobResult{retry_in(1min)}, report);
         case engine::Reason::key_reused:
         case engine::Reason::key_expired:
             return record_result(
@@ -416,8 +411,16 @@ void Worker::work_as_operation(
                 report
             );
         default:
-            return failed(job, refused.detail, report);
+            if (!wait_for_request(job, report)) failed(job, refused.detail, report);
     }
+}
+
+// False: it has no request that the completer goes on with.
+bool Worker::wait_for_request(const queue::ClaimedJob& job, WorkReport& report) {
+    const auto wait = wait_for_request_of_job(engine_.store(), job.raw.jid, options_.request_wait);
+    if (!wait) return false;
+    ++(queue_.reschedule(job, *wait, std::nullopt) ? report.retried : report.lost);
+    return true;
 }
 
 // During a deploy a worker of the other release may know it. No worker knows what is no job, such
@@ -471,6 +474,7 @@ void Worker::failed(const queue::ClaimedJob& job, const std::string& error, Work
 }
 
 void Worker::dead_letter(const queue::ClaimedJob& job, const std::string& why, WorkReport& report) {
+    if (wait_for_request(job, report)) return;
     if (!queue_.dead_letter(job, why)) {
         ++report.lost;
         return;

@@ -6,6 +6,7 @@
 #include "src/engine/engine.hpp"
 #include "src/ops/in_flight_jobs.hpp"
 #include "src/ops/job_in_tx.hpp"
+#include "src/ops/job_requests.hpp"
 #include "src/ops/pauses.hpp"
 #include "src/queue/queue.hpp"
 
@@ -42,6 +43,8 @@ struct WorkerOptions {
     std::chrono::milliseconds outage_wait_max{5s};  // While the queue is away.
     std::chrono::milliseconds phase_deadline{5s};   // The same for a handler in a transaction.
     std::vector<std::chrono::milliseconds> retry_layers{default_retry_layers()};
+    // Between two questions whether the request of a job that is an operation is settled.
+    RequestWait request_wait{};
     // After this time since a job's first call, the receiver may have forgotten its key (F7).
     std::chrono::hours provider_key_lifetime{20};
     std::optional<std::string> problem() const;
@@ -126,6 +129,7 @@ private:
     void work_as_operation(
         const detail::ErasedOperation& form, const HeldJob& held, WorkReport& report
     );
+    bool wait_for_request(const queue::ClaimedJob& job, WorkReport& report);
     void record_result(
         const queue::ClaimedJob& job, const detail::Worked& worked, WorkReport& report
     );

@@ -1,5 +1,6 @@
 #include "src/page/key_acts.hpp"
 
+#include "src/cli/attention.hpp"
 #include "src/cli/keys.hpp"
 #include "src/page/key_views.hpp"
 #include "src/page/parts.hpp"

@@ -52,6 +52,7 @@ object counts_of(store::Session& session, const engine::Engine& engine) {
     return {
         {"open", keys.open},
         {"stuck", keys.stuck},
+        {"unrecorded", keys.unrecorded},
         {"oldest_open", cli::json_of(cli::text_of_time(keys.oldest_open))},
         {"stranded", cli::json_of(keys.stranded)},
         {"attention", keys.in_doubt()},
@@ -143,6 +144,7 @@ Html show_overview(const Asked& asked, const value& data) {
         {tile(now, "attention", "/attention", true),
          tile(now, "stranded", "/stuck", true),
          tile(now, "stuck", "/stuck", true),
+         tile(now, "unrecorded", "/unrecorded", true),
          tile(now, "dead_letters", "/dead", true),
          tile(now, "providers_down", "/providers", true),
          tile(now, "open", "/keys?state=open", false),

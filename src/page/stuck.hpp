@@ -12,4 +12,8 @@ namespace pawl::page {
 boost::json::value read_stuck(const Asked& asked);
 Html show_stuck(const Asked& asked, const boost::json::value& data);
 
+// The results of calls that wait to be recorded, by error.
+boost::json::value read_unrecorded(const Asked& asked);
+Html show_unrecorded(const Asked& asked, const boost::json::value& data);
+
 }  // namespace pawl::page

@@ -86,6 +86,7 @@ std::span<const View> views() {
         View{"/attention", "Attention", "Attention", &read_attention, &show_attention},
         View{"/attention/{id}", "Needs a decision", "", &read_entry, &show_entry},
         View{"/stuck", "Stuck and stranded", "Stuck", &read_stuck, &show_stuck},
+        View{"/unrecorded", "Unrecorded results", "Unrecorded", &read_unrecorded, &show_unrecorded},
         View{"/queues", "Queues", "Queues", &read_queues, &show_queues},
         View{"/jobs", "Jobs", "Jobs", &read_jobs, &show_jobs},
         View{"/jobs/{id}", "Job", "", &read_job, &show_job},

@@ -12,6 +12,14 @@
 
 namespace pawl::queue {
 
+// The request of a job that is carried out as an operation, whose key is the job's id.
+struct JobRequest {
+    std::int64_t id{};
+    std::string state;     // open, running, held, attention or finished.
+    std::string held_why;  // Empty: nobody holds it.
+    TimePoint created_at{};
+};
+
 // A job that is no longer tried. It stays until a person merges or purges it.
 struct DeadLetter {
     std::string id;  // The queue's own id of this dead letter.
@@ -29,7 +37,8 @@ struct DeadLetter {
     std::optional<TimePoint> first_failed_at;
     std::optional<TimePoint> last_failed_at;
     TimePoint died_at{};
-    store::Damage damaged{};  // Columns that did not decode; they are left out above.
+    std::optional<JobRequest> request{};  // Set by ops::RequestsOfDeadLetters.
+    store::Damage damaged{};              // Columns that did not decode; they are left out above.
 };
 
 // Selects dead letters. An unset field matches all.
@@ -64,6 +73,10 @@ struct PurgeResult {
     int gone{};  // No longer there: merged or purged before.
     // Left alone: the receiver of its call may have forgotten the idempotency key (F7).
     int forgotten{};
+    // Set by ops::RequestsOfDeadLetters: requests that are held from now on, and jobs that were
+    // left because an attempt works on their request, which is held, too.
+    int held{};
+    int at_work{};
 };
 
 // The port for a queue's dead letters; tests/conformance specifies it. Every member blocks, is

@@ -33,7 +33,8 @@ struct ListedJob {
     std::optional<TimePoint> last_failed_at;
     std::optional<std::string> error;
     std::string history;
-    store::Damage damaged{};  // Values that did not decode; they are left out above.
+    std::optional<JobRequest> request{};  // Set by ops::RequestsOfJobs.
+    store::Damage damaged{};              // Values that did not decode; they are left out above.
 };
 
 // Selects jobs. An unset field matches all.
@@ -51,6 +52,10 @@ struct CancelResult {
     int cancelled{};
     int running{};  // Of these: claimed by workers. A call that was made is not undone.
     int gone{};     // Not there: finished, dead, or cancelled before.
+    // Set by ops::RequestsOfJobs: requests that are held from now on, and those of them at which an
+    // attempt was at work, which may still end.
+    int held{};
+    int at_work{};
 };
 
 struct RetryResult {
@@ -72,8 +77,8 @@ public:
 
     // Moves the jobs to the dead letters, from where they can be merged back. No failure is
     // counted. A running job's worker has lost it from then on: it records nothing, and stops a
-    // handler that makes a call within about two seconds. An operation is not stopped; its key is
-    // finished as any other.
+    // handler that makes a call within about two seconds. An operation is not stopped:
+    // ops::RequestsOfJobs holds its key.
     virtual CancelResult cancel(std::span<const std::string> ids, const AuditEntry& act) = 0;
     // Lets jobs that wait for a later time be due at once. Their failures stay.
     virtual RetryResult retry_now(std::span<const std::string> ids, const AuditEntry& act) = 0;

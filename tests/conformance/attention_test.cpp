@@ -88,6 +88,7 @@ protected:
         std::optional<std::string> inquiry_detail;
         std::optional<TimePoint> inquired_at;
         std::optional<int> inquiries;
+        std::optional<std::string> held_at, held_by;
     };
 };
 PAWL_ON_EACH_STORE(AttentionTest);

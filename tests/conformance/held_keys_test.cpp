@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 
-// What operators do to open keys: retry, hold, release.
+#include <map>
+
+// What operators do to keys that are not settled: retry, hold, release, hand over.
 namespace pawl::conformance {
 
 namespace {
@@ -20,6 +22,15 @@ protected:
         std::string actor;
         std::string action;
         std::string detail;
+    };
+    struct Unrecorded {
+        std::int64_t count;
+        std::string operation;
+        std::string point;
+        TimePoint since;
+        int tries;
+        std::int64_t sample;
+        std::string error;
     };
     struct Event {
         int attempt;
@@ -67,6 +78,33 @@ protected:
             "audits", "SELECT key_id, actor, action, detail FROM pawl_audit_log ORDER BY id"
         );
         return read_rows<Audit>(*store, all);
+    }
+    // As an attempt whose keeper fails.
+    void store_result(std::int64_t id) {
+        run(sql::fail_attempt, id, 1, "ride_created", "a bug", now());
+        run(sql::store_unrecorded_result,
+            id,
+            0,
+            "ride_created",
+            "Charge",
+            R"({"id":"ch_1"})",
+            "a bug",
+            now());
+    }
+    template <class... A>
+    int rows_of(const Sql& query, const A&... arguments) {
+        return read_now(*store, [&](Session& session) {
+            int rows = 0;
+            detail::run_statement(
+                session, query, [&](const detail::Row&) { ++rows; }, arguments...
+            );
+            return rows;
+        });
+    }
+    int unrecorded() {
+        constexpr auto count =
+            on_all<0>("unrecorded", "SELECT count(*) FROM pawl_unrecorded_results");
+        return read_rows<int>(*store, count).at(0);
     }
     int held() {
         constexpr auto count = on_all<0>(
@@ -117,15 +155,151 @@ TEST_P(HeldKeysTest, an_attempt_that_runs_may_end_and_the_end_of_the_request_end
     EXPECT_EQ(held(), 0);
 }
 
-TEST_P(HeldKeysTest, the_attention_list_ends_a_hold_and_takes_none) {
+TEST_P(HeldKeysTest, no_decision_on_a_held_key_is_carried_out_until_its_release) {
     const auto id = open_key("hash");
     ASSERT_TRUE(act(KeyVerb::hold, id));
-    ASSERT_EQ(to_attention(id, 1), 1);
+    ASSERT_EQ(to_attention(id, 1, "in-doubt"), 1);
+    const std::optional<std::string> none;
+    ASSERT_EQ(run(sql::request_settlement, id, 1, "give-up", none, none, "ann", "seen", now()), 1);
+    const auto due = [&] { return rows_of(sql::find_settlements, 10, now(), now() + 1h); };
+    const auto take = [&] {
+        return run(sql::take_from_attention, id, 1, 0, now() + 30s, now(), server);
+    };
 
-    EXPECT_FALSE(act(KeyVerb::release, id));
+    EXPECT_EQ(due(), 0);
+    EXPECT_EQ(take(), 0);
     EXPECT_FALSE(act(KeyVerb::hold, id));
     EXPECT_FALSE(act(KeyVerb::retry, id));
-    EXPECT_EQ(held(), 0);
+    ASSERT_TRUE(act(KeyVerb::release, id));
+    EXPECT_EQ(due(), 1);
+    run(sql::set_settling_error, id, 1, "a bug in the keeper");
+    EXPECT_EQ(due(), 0);
+    EXPECT_EQ(run(sql::retry_settlements), 1) << "at the start of a server";
+    EXPECT_EQ(due(), 1);
+    EXPECT_EQ(take(), 1);
+}
+
+TEST_P(HeldKeysTest, a_retry_takes_from_the_attention_list_what_can_go_on_by_itself) {
+    const auto worn_out = open_key("worn out");
+    to_attention(worn_out, 1, "failed-too-often");
+    const auto in_doubt = open_key("in doubt");
+    to_attention(in_doubt, 1, "in-doubt");
+    const auto has_result = open_key("has a result");
+    to_attention(has_result, 1, "in-doubt");
+    run(sql::keep_result_for_person, has_result, "Charge", R"({"id":"ch_1"})", 0, "ride_created");
+    const auto decided = open_key("decided");
+    to_attention(decided, 1, "stuck");
+    const std::optional<std::string> none;
+    run(sql::request_settlement, decided, 1, "give-up", none, none, "ann", "seen", now());
+
+    EXPECT_THAT(ids(KeyVerb::retry), ElementsAre(worn_out, has_result));
+    EXPECT_EQ(act_on_all(KeyVerb::retry).done, 2);
+
+    EXPECT_EQ(state(worn_out).status, "open");
+    EXPECT_EQ(state(worn_out).attempt, 2) << "a late write of the first attempt is fenced";
+    EXPECT_EQ(state(in_doubt).status, "attention");
+    EXPECT_FALSE(act(KeyVerb::retry, decided));
+    EXPECT_EQ(rows_of(sql::find_unrecorded_result, has_result, 0, "ride_created"), 1);
+    EXPECT_EQ(rows_of(sql::find_unrecorded_result, has_result, 1, "ride_created"), 0);
+}
+
+TEST_P(HeldKeysTest, an_open_key_is_handed_over_with_its_result_when_no_attempt_works_on_it) {
+    const auto id = open_key("hash");
+    EXPECT_FALSE(act(KeyVerb::hand_over, id));
+    EXPECT_THAT(ids(KeyVerb::hand_over), IsEmpty());
+    store_result(id);
+    EXPECT_THAT(ids(KeyVerb::hand_over), ElementsAre(id));
+
+    ASSERT_TRUE(act(KeyVerb::hand_over, id));
+
+    EXPECT_EQ(state(id).status, "attention");
+    constexpr auto kept = on_all<0>(
+        "kept", "SELECT reason || ' ' || result_name || ' ' || result FROM pawl_attention"
+    );
+    EXPECT_EQ(read_rows<std::string>(*store, kept).at(0), R"(by-operator Charge {"id":"ch_1"})");
+    EXPECT_EQ(unrecorded(), 0);
+}
+
+TEST_P(HeldKeysTest, at_the_start_of_a_server_keys_that_failed_at_its_own_code_are_due) {
+    const auto with_result = open_key("with a result");
+    store_result(with_result);
+    run(sql::note_completer_failure, with_result, now(), now() + 1h);
+    const auto at_a_phase = open_key("at a phase");
+    keep_alone(at_a_phase);
+    run(sql::note_completer_failure, at_a_phase, now(), now() + 1h);
+    const auto at_its_call = failed_key("at its call");
+    constexpr auto waiting = on_all<0>(
+        "waiting",
+        "SELECT id FROM pawl_idempotency_keys WHERE completer_next_at IS NOT NULL ORDER BY id"
+    );
+
+    EXPECT_EQ(
+        run(sql::retry_defects,
+            now(),
+            R"({"points":[{"operation":"book_ride","point":"charge_created"}]})",
+            10),
+        2
+    );
+
+    EXPECT_THAT(read_rows<std::int64_t>(*store, waiting), ElementsAre(at_its_call));
+}
+
+TEST_P(HeldKeysTest, results_that_wait_are_counted_by_error_while_their_keys_are_open) {
+    const auto first = open_key("first");
+    store_result(first);
+    store_result(first);
+    const auto second = open_key("second");
+    store_result(second);
+    const auto settled = open_key("settled by an older release");
+    store_result(settled);
+    to_attention(settled, 1);
+
+    const auto groups = read_rows<Unrecorded>(*store, sql::count_unrecorded_results, 10);
+
+    ASSERT_EQ(groups.size(), 1U);
+    EXPECT_EQ(groups[0].count, 2);
+    EXPECT_EQ(groups[0].tries, 2);
+    EXPECT_EQ(groups[0].error, "a bug");
+    EXPECT_EQ(run(sql::delete_unrecorded_result, first), 1);
+    EXPECT_EQ(unrecorded(), 2);
+    run(sql::delete_unrecorded_results,
+        R"({"keys":[{"id":)" + std::to_string(second) + R"(,"outcome":201}]})");
+    EXPECT_EQ(unrecorded(), 1);
+}
+
+// A job's request is found by the hash of its key.
+TEST_P(HeldKeysTest, the_requests_of_jobs_have_a_state) {
+    struct Request {
+        std::string hash;
+        std::int64_t id;
+        std::string state;
+        std::optional<std::string> held_why;
+        TimePoint created_at;
+    };
+    const auto running = open_key("running");
+    const auto free = failed_key("free");
+    const auto held = failed_key("held");
+    ASSERT_TRUE(act(KeyVerb::hold, held));
+    const auto listed = open_key("listed");
+    to_attention(listed, 1);
+    finish(open_key("finished"), 1, "ride_created");
+    open_key("of no job");
+
+    std::map<std::string, std::string> states;
+    const auto hashes = std::string{R"(["running","free","held","listed","finished","unknown"])"};
+    for (const auto& one : read_rows<Request>(*store, sql::find_requests_of_jobs, hashes, now()))
+        states[one.hash] = one.state;
+
+    EXPECT_EQ(
+        states,
+        (std::map<std::string, std::string>{
+            {"running", "running"},
+            {"free", "open"},
+            {"held", "held"},
+            {"listed", "attention"},
+            {"finished", "finished"}})
+    );
+    EXPECT_NE(running, free);
 }
 
 TEST_P(HeldKeysTest, each_act_is_in_the_audit_and_in_the_time_line) {
@@ -160,10 +334,11 @@ TEST_P(HeldKeysTest, the_choice_has_the_keys_that_the_act_would_change) {
     const auto held = failed_key("held");
     ASSERT_TRUE(act(KeyVerb::hold, held));
     finish(open_key("finished"), 1, "ride_created");
-    to_attention(open_key("in doubt"), 1);
+    const auto in_doubt = open_key("in doubt");
+    to_attention(in_doubt, 1, "in-doubt");
 
     EXPECT_THAT(ids(KeyVerb::retry), ElementsAre(waiting));
-    EXPECT_THAT(ids(KeyVerb::hold), ElementsAre(waiting, fresh));
+    EXPECT_THAT(ids(KeyVerb::hold), ElementsAre(waiting, fresh, in_doubt));
     EXPECT_THAT(ids(KeyVerb::release), ElementsAre(held));
 }
 

@@ -185,7 +185,7 @@ TEST_F(ServiceTest, a_job_in_a_call_has_the_same_key_at_every_try) {
     EXPECT_EQ(world.count("pawl_jobs"), 0);
 }
 
-TEST_F(ServiceTest, a_job_as_an_operation_resumes_where_it_was) {
+TEST_F(ServiceTest, the_completer_goes_on_with_a_job_as_an_operation_where_it_was) {
     const auto& form = world.engine->add(detail::erase_operation<CountAsOperation>(
         std::make_shared<CountAsOperation>(CountAsOperation{provider})
     ));
@@ -196,6 +196,7 @@ TEST_F(ServiceTest, a_job_as_an_operation_resumes_where_it_was) {
     for (int i = 0; i < 3 && world.count("pawl_jobs") > 0; ++i) {
         (void)worker.run_once(10);
         world.clock.advance(2min);
+        (void)world.complete();
     }
 
     EXPECT_EQ(world.count("pawl_jobs"), 0);

@@ -56,6 +56,11 @@ INSERT INTO pawl_inquiries
 SELECT i, 0, 'ride_created', '2026-12-31Z', '2026-12-31Z', 3, 'undecided', 'its list is late'
 FROM generate_series(500001, 600000) AS i;
 
+INSERT INTO pawl_unrecorded_results
+    (key_id, generation, recovery_point, result_name, result, error, since, tries)
+SELECT id, 0, 'ride_created', 'Charge', '{}', 'a bug', '2026-12-31Z', 3
+FROM pawl_idempotency_keys WHERE status = 'open';
+
 INSERT INTO pawl_calls_not_made (key_id, generation, recovery_point, call_target, proof, detail, at)
 SELECT i, 0, 'ride_created', 'bank a', 'refused', 'Declined', '2026-12-31Z'
 FROM generate_series(500001, 600000) AS i;

@@ -6,6 +6,7 @@
 #include "store/statements.hpp"
 #include "tests/postgres/plan_case.hpp"
 #include "tests/postgres/plan_job_statements.hpp"
+#include "tests/postgres/plan_search_statements.hpp"
 
 #include <initializer_list>
 #include <string>
@@ -72,9 +73,21 @@ inline std::vector<Case> cases_of_keys() {
         {&sql::hold_key, {id::open, at::now, "ann", "why"}},
         {&sql::page_keys_to_act_on,
          {none, none, none, none, "hold", at::now, "0", "10"},
+         {"pawl_idempotency_keys_open", "pawl_attention", "pawl_idempotency_keys"},
+         by_people,
+         0},
+        {&sql::hand_over_key, {id::open, at::end_of_lease, "why"}},
+        {&sql::insert_attention_of_key, {id::open, "why", at::now}},
+        {&sql::keep_result_of_attention, {id::attention, at::now}},
+        {&sql::delete_attention_of_key, {id::attention}},
+        {&sql::lock_attention_to_reopen, {id::attention}, {}, {}, 100, true},
+        {&sql::reopen_key, {id::attention, at::now}},
+        {&sql::retry_defects,
+         {at::now, R"({"points":[{"operation":"book_ride","point":"ride_created"}]})", "10"},
          {"pawl_idempotency_keys_open"},
-         few_are_open,
-         500},
+         at_the_start,
+         0},
+        {&sql::find_requests_of_jobs, {R"([")" + hash_of(id::open) + R"("])", at::now}},
         {&sql::release_key, {id::held}},
         {&sql::find_key, {hash}},
         {&sql::find_key_by_id, {id::finished}},
@@ -144,6 +157,7 @@ inline std::vector<Case> cases_of_keys() {
          {id::attention, "1", "happened", "Charge", "{}", "ann", "seen", at::now}},
         {&sql::claim_expired_key, {hash_of("77")}},
         {&sql::set_completer_next, {id::open, at::later}},
+        {&sql::retry_settlements, {}, {"pawl_attention"}, at_the_start, 0},
         {&sql::set_settling_error, {id::attention, "1", "why"}},
         {&sql::show_attention, {id::attention}},
         {&sql::show_expired, {"77"}},
@@ -168,6 +182,15 @@ inline std::vector<Case> cases_of_inquiries() {
          true},
         {&sql::delete_calls_not_made, {batch}},
         {&sql::delete_inquiries, {batch}},
+        {&sql::count_unrecorded_results,
+         {"10"},
+         {"pawl_unrecorded_results", "pawl_idempotency_keys"},
+         for_metrics,
+         0},
+        {&sql::delete_unrecorded_result, {id::open}},
+        {&sql::delete_unrecorded_results, {batch}},
+        {&sql::find_unrecorded_result, {id::open, "0", point}},
+        {&sql::store_unrecorded_result, {id::open, "0", point, "Charge", "{}", "a bug", at::now}},
         {&sql::delete_key_events, {batch}},
         {&sql::delete_middle_key_events, {id::open, "11", "20"}},
         {&sql::delete_samples, {at::long_ago}},
@@ -193,58 +216,6 @@ inline std::vector<Case> cases_of_inquiries() {
          by_people,
          0},
         {&sql::note_inquiry, {id::open, "0", point, at::now, "undecided", "why"}},
-    };
-}
-
-// A search has one criterion, and NULL for the others.
-inline std::vector<Case> cases_of_search() {
-    const auto* since = "2000-01-01 00:00:00+00";
-    const auto* until = "9999-01-01 00:00:00+00";
-    const auto* all = "pawl_idempotency_keys";
-    const auto* batch = R"({"keys":[{"id":77},{"id":78}]})";
-    const auto by = [&](std::size_t n, Text value) {
-        std::vector<Text> values(7, none);
-        if (n > 0) values[n - 1] = std::move(value);
-        for (const auto* more : {since, until, "0", "10"}) values.emplace_back(more);
-        return values;
-    };
-    auto by_id = by(0, none);
-    by_id.emplace_back("[500007, 500008]");
-    return {
-        {&sql::delete_key_references, {batch}},
-        {&sql::find_keys_by_reference, {"req-500007", "request", "10"}},
-        {&sql::find_keys_by_text, {"req-500007", "10"}},
-        {&sql::find_place_of_key, {id::finished}},
-        {&sql::insert_key_reference, {id::open, "ride", "1"}},
-        {&sql::move_key_references, {"77", id::next}},
-        {&sql::search_expired_by_id, {since, until, "0", "10", "[77, 78]"}},
-        {&sql::search_expired_by_time,
-         {since, until, "0", "10"},
-         {"pawl_key_registry_expired", "pawl_key_registry"},
-         by_people,
-         0},
-        {&sql::search_keys_by_account,
-         by(4, "user-7"),
-         {all, "pawl_idempotency_keys_created", "pawl_idempotency_keys_account"},
-         by_people,
-         0},
-        {&sql::search_keys_by_id, by_id},
-        {&sql::search_keys_by_key, by(5, "key-500007")},
-        {&sql::search_keys_by_operation,
-         by(2, "book_ride"),
-         {all, "pawl_idempotency_keys_created", "pawl_idempotency_keys_operation"},
-         by_people,
-         0},
-        {&sql::search_keys_by_time,
-         by(0, none),
-         {all, "pawl_idempotency_keys_created"},
-         by_people,
-         0},
-        {&sql::search_unsettled_keys,
-         by(1, "open"),
-         {"pawl_idempotency_keys_open", "pawl_attention", all},
-         by_people,
-         0},
     };
 }
 

@@ -51,6 +51,7 @@ std::string keys_line(const Snapshot& now) {
     auto line = "keys       " + std::to_string(now.open) + " open, " + std::to_string(now.stuck) +
                 " stuck, " + std::to_string(now.held) + " held, " +
                 (now.stranded ? std::to_string(*now.stranded) : "?") + " stranded";
+    if (now.unrecorded > 0) line += ", " + std::to_string(now.unrecorded) + " results unrecorded";
     if (now.oldest_open) line += "; oldest " + age_of(now.oldest_open, now.at);
     return line;
 }

@@ -16,6 +16,7 @@ using detail::Row;
 using detail::run_statement;
 
 constexpr int oldest_max = 10;
+constexpr int errors_max = 1'000;  // Of unrecorded results, each with its own count.
 constexpr int new_keys_max = 100'000;
 
 void read_retries(store::Session& session, Snapshot& to) {
@@ -57,6 +58,8 @@ KeyCounts count_keys(store::Session& session, const engine::Engine* engine) {
         counts.stuck = row.integer(2);
         counts.held = row.integer(3);
     });
+    const auto add_unrecorded = [&](const Row& row) { counts.unrecorded += row.integer(0); };
+    run_statement(session, sql::count_unrecorded_results, add_unrecorded, errors_max);
     run_statement(session, sql::count_attention, [&](const Row& row) {
         counts.attention.push_back(detail::row_as<KeyCounts::Reason>(row, sql::count_attention.name)
         );

@@ -26,6 +26,7 @@ struct KeyCounts {
     std::optional<TimePoint> oldest_open{};  // Of those that nobody holds.
     std::int64_t stuck{};
     std::int64_t held{};
+    std::int64_t unrecorded{};               // Results of calls at which their keepers fail.
     std::optional<std::int64_t> stranded{};  // nullopt: this program does not know the operations.
     std::vector<Reason> attention{};
 

@@ -50,6 +50,7 @@ boost::json::object object_of_snapshot(const Snapshot& now) {
         {"oldest_open", json_of(text_of_time(now.oldest_open))},
         {"stuck", now.stuck},
         {"held", now.held},
+        {"unrecorded", now.unrecorded},
         {"stranded", json_of(now.stranded)},
         {"attention", std::move(attention)},
         {"retries", std::move(retries)},

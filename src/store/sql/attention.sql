@@ -51,12 +51,14 @@ ORDER BY a.key_id;
 
 -- name: find_settlements   ($1 limit, $2 latest time of a decision, $3 time that no correct clock can show)
 -- Finds the decisions of people that no server has carried out. People may undo a decision that is later than $2. If a decision
--- is later than $3, the clock that recorded it or this clock is wrong. Such a decision is due at once, as in take_over.
+-- is later than $3, the clock that recorded it or this clock is wrong. Such a decision is due at once, as in take_over. A key that an
+-- operator holds waits for its release.
 SELECT key_id, attempt, recovery_point, settlement, settled_result_name, settled_result, settled_by, settled_at
 FROM pawl_attention
 WHERE settlement IS NOT NULL
   AND settling_error IS NULL
   AND (settled_at <= $2 OR settled_at > $3)
+  AND (SELECT k.held_at FROM pawl_idempotency_keys AS k WHERE k.id = key_id) IS NULL
 ORDER BY settled_at, key_id
 LIMIT $1;
 
@@ -86,7 +88,7 @@ WHERE key_id = $1
 SELECT a.key_id, k.tenant, k.account, k.idempotency_key, k.operation, a.recovery_point, a.attempt, a.reason, a.detail,
        a.result_name, a.result, a.since, a.settlement, a.settled_by, a.settled_note, a.settled_at, a.settling_error,
        CASE WHEN NOT k.calling THEN k.call_key END, k.called_at, k.call_target, k.recovery_data,
-       q.answer, q.detail, q.asked_at, q.times
+       q.answer, q.detail, q.asked_at, q.times, k.held_at, k.held_by
 FROM pawl_attention AS a
 JOIN pawl_idempotency_keys AS k ON k.id = a.key_id
 LEFT JOIN pawl_inquiries AS q ON q.key_id = k.id AND q.generation = k.generation AND q.recovery_point = k.recovery_point
@@ -110,6 +112,13 @@ WHERE key_id = $1
   AND attempt = $2
   AND (settlement IS NULL OR settling_error IS NOT NULL);
 
+-- name: retry_settlements
+-- At the start of a server, which may have the fix: decisions whose keeper or phase failed are due again.
+UPDATE pawl_attention
+SET settling_error = NULL
+WHERE settlement IS NOT NULL
+  AND settling_error IS NOT NULL;
+
 -- name: set_settling_error   ($1 key id, $2 attempt, $3 error)
 UPDATE pawl_attention
 SET settling_error = $3
@@ -120,7 +129,7 @@ WHERE key_id = $1
 SELECT a.key_id, k.tenant, k.account, k.idempotency_key, k.operation, a.recovery_point, a.attempt, a.reason, a.detail,
        a.result_name, a.result, a.since, a.settlement, a.settled_by, a.settled_note, a.settled_at, a.settling_error,
        CASE WHEN NOT k.calling THEN k.call_key END, k.called_at, k.call_target, k.recovery_data,
-       q.answer, q.detail, q.asked_at, q.times
+       q.answer, q.detail, q.asked_at, q.times, k.held_at, k.held_by
 FROM pawl_attention AS a
 JOIN pawl_idempotency_keys AS k ON k.id = a.key_id
 LEFT JOIN pawl_inquiries AS q ON q.key_id = k.id AND q.generation = k.generation AND q.recovery_point = k.recovery_point

@@ -449,7 +449,8 @@ SET status = 'open', attempt = attempt + 1, generation = generation + $3, lease_
     completer_runs = 0, completer_first_at = NULL, completer_next_at = NULL
 WHERE id = $1
   AND attempt = $2
-  AND status = 'attention';
+  AND status = 'attention'
+  AND held_at IS NULL;
 
 -- name: take_over   ($1 id, $2 attempt seen, $3 now, $4 lease until, $5 latest possible lease end, $6 recovery
 --   point seen, $7 server)
@@ -467,7 +468,7 @@ WHERE id = $1
 
 -- name: to_attention   ($1 id, $2 attempt, $3 recovery point, $4 error, $5 now)
 UPDATE pawl_idempotency_keys
-SET status = 'attention', lease_until = NULL, error = $4, last_run_at = $5, held_at = NULL, held_by = NULL, held_why = NULL
+SET status = 'attention', lease_until = NULL, error = $4, last_run_at = $5
 WHERE id = $1
   AND attempt = $2
   AND recovery_point = $3
