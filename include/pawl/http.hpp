@@ -162,8 +162,14 @@ void block_end_signals();
 // Waits for SIGINT or SIGTERM, and returns it. Calls `on_hangup` at each SIGHUP meanwhile.
 int wait_for_end_signal(const std::function<void()>& on_hangup = {});
 
+// The exit code of a program whose stop has left code that ignores its stop (PAWL0031).
+constexpr int exit_code_handler_left = 70;
+
 // Starts both, waits for SIGINT or SIGTERM (SIGHUP reopens the server's logs), drains for at most
-// ServiceOptions::drain_time(), returns the exit code.
+// ServiceOptions::drain_time(), returns the exit code 0. If something is left after that, it ends
+// the process itself, as a thread can't be ended: with 0 if only calls are left that are within
+// ServiceOptions::call_timeout, else with exit_code_handler_left, after a line `handler_left` each,
+// or `io_thread_held`.
 int run_until_signal(Service& service, HttpServer& server);
 
 }  // namespace pawl

@@ -133,6 +133,19 @@ struct RunProblem {
 };
 using RunResult = std::variant<RunAnswer, RunProblem>;
 
+// Code of the application that runs now: see Service::running_handlers().
+struct RunningHandler {
+    // "transaction": a phase, a keeper, a handler with a Tx; "query": a handler with a Snapshot;
+    // "job": a handler with a Call; "call": the foreign call or inquiry of an operation.
+    std::string where{};
+    std::string name{};     // Of the operation or query; of a job its kind.
+    std::string step{};     // The recovery point from which a step of an operation runs.
+    std::string subject{};  // "job 0123456789abcdef01234567", "key 17", or empty.
+    std::string thread{};   // Its name, as debuggers and `top -H` show it.
+    std::chrono::milliseconds ran{};
+    std::chrono::milliseconds limit{};  // The phase's deadline, or the time-out of the call.
+};
+
 // An application: its operations and job handlers on one database, with the services that finish
 // dropped requests (completer), remove old keys (reaper), and run the staged jobs (workers).
 class Service {
@@ -246,9 +259,15 @@ public:
     // Starts completer, reaper, scheduler and workers. Keys at recovery points that no operation
     // knows are counted and logged (PAWL0007); they wait for a binary that knows them.
     void start();
-    // Refuses new requests and waits for running ones; false if that takes longer than `drain`. The
-    // next start takes up what is left.
+    // Refuses new requests and waits for running ones; false if that takes longer than `drain`, or
+    // if code of the application is beyond its limit. Returns within `drain` and a second, whatever
+    // hangs. After false, running_handlers() says what is left, and on which thread. A thread can't
+    // be ended, and the destructor waits for all: log what is left, and end the process by _exit().
+    // Its leases end by themselves, and the next start, or another server, takes up what is left.
     bool stop(std::chrono::milliseconds drain);
+    // What of the application runs now in transactions and calls, the oldest first. Thread-safe;
+    // never waits for the database.
+    std::vector<RunningHandler> running_handlers() const;
 
     const ServiceOptions& options() const;
     Database& database();  // That it was made with.

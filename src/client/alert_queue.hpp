@@ -11,9 +11,10 @@
 namespace pawl::client {
 
 // The events that wake a person up, or let him sleep again. docs/events.md marks them.
-constexpr std::array<std::string_view, 10> alert_events{
+constexpr std::array<std::string_view, 11> alert_events{
     "attention_added",
     "database_restored",
+    "handler_overdue",
     "job_dead",
     "key_stranded",
     "key_stuck",

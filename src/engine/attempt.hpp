@@ -208,6 +208,7 @@ private:
     Next make_call();
     Event call();
     ObservedStep observed_call(const core::TraceContext* span) const;
+    base::Running running_call() const;
     TimelineEvent event_of_call(
         const detail::CallOutcome& ended,
         const std::string& error,

@@ -105,7 +105,8 @@ Attempt::Event Attempt::call() {
             said = call.response();
             return outcome;
         };
-        const detail::TxFactory::CallContext context{engine_.calls().stop_token(), its_span};
+        const detail::TxFactory::CallContext context{
+            engine_.calls().stop_token(), its_span, running_call()};
         ended = mark.provider != nullptr
                     ? detail::TxFactory::with_routed_call(call_key(), *mark.provider, context, make)
                     : detail::TxFactory::with_call(call_key(), context, make);
@@ -148,6 +149,14 @@ TimelineEvent Attempt::event_of_call(
         if (!said->request_id.empty()) event.request_id = base::sanitized_error(said->request_id);
     }
     return event;
+}
+
+base::Running Attempt::running_call() const {
+    auto running = engine_.running(base::RunningCode::Where::call, engine_.options().call_timeout);
+    running.label.name = operation_->name;
+    running.label.step = step().from;
+    running.label.key_id = facts_.id;
+    return running;
 }
 
 ObservedStep Attempt::observed_call(const core::TraceContext* span) const {

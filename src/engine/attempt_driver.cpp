@@ -117,6 +117,7 @@ detail::TxContext Attempt::tx_context(store::Session& session) {
     auto context = engine_.tx_context(session, facts_.id, staged_, operation_->settings.isolation);
     context.references = &references_;
     context.trace = trace();
+    context.running.label.name = operation_->name;
     return context;
 }
 

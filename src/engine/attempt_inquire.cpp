@@ -145,7 +145,7 @@ Attempt::Event Attempt::inquire() {
             call_key(),
             mark.called_at,
             mark.provider,
-            {engine_.calls().stop_token(), its_span},
+            {engine_.calls().stop_token(), its_span, running_call()},
             [&](InquiryCall& call) {
                 auto outcome = step().inquire(operation_->op.get(), call, facts_.at.point.get());
                 said = call.response();

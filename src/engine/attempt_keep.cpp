@@ -23,7 +23,9 @@ Attempt::Next Attempt::commit_keep(core::KeepExtent extent) {
 Attempt::Outcome Attempt::run_keep(store::Session& session) {
     facts_.mark = kept_mark_;  // A run that was rolled back may have marked the next call.
     const auto began = engine_.clock().steady();
-    auto moved = detail::TxFactory::with_tx(tx_context(session), [&](Tx& tx) {
+    auto context = tx_context(session);
+    context.running.label.step = step().from;
+    auto moved = detail::TxFactory::with_tx(context, [&](Tx& tx) {
         return step().keep(operation_->op.get(), tx, facts_.at.point.get(), *result_);
     });
     const auto took = engine_.clock().steady() - began;

@@ -121,7 +121,9 @@ detail::StepOutcome Attempt::settled_move(store::Session& session, const Abandon
     const auto& settlement = *settlement_;
     const auto& form = step();
     void* op = operation_->op.get();
-    return detail::TxFactory::with_tx(tx_context(session), [&](Tx& tx) -> detail::StepOutcome {
+    auto context = tx_context(session);
+    context.running.label.step = form.from;
+    return detail::TxFactory::with_tx(context, [&](Tx& tx) -> detail::StepOutcome {
         if (settlement.kind == Settlement::Kind::give_up)
             return form.abandon != nullptr ? form.abandon(op, tx, facts_.at.point.get(), why)
                                            : answer(given_up(why));

@@ -209,9 +209,9 @@ void Engine::ask_operation(KeyedRequest request, OnAnswer on_answer) {
     const auto asked = std::make_shared<const KeyedRequest>(std::move(request));
     auto refused = std::make_shared<std::optional<Response>>();  // Shared by the read's callbacks.
     parts_.store.read(store::work(
-        [asked, refused](store::Session& session) {
-            *refused = detail::TxFactory::with_snapshot(session, [&](Snapshot& read) {
-                const auto& form = *asked->operation;
+        [this, asked, refused](store::Session& session) {
+            const auto& form = *asked->operation;
+            *refused = run_query(session, form.name, "before_key", [&](Snapshot& read) {
                 return form.before_key(
                     form.op.get(),
                     read,

@@ -168,7 +168,22 @@ public:
         bool& staged,
         Isolation isolation
     ) {
-        return {session, parts_.random, key_id, &staged, options_.staging, isolation};
+        detail::TxContext context{
+            session, parts_.random, key_id, &staged, options_.staging, isolation};
+        context.running = running(base::RunningCode::Where::transaction, options_.phase_deadline);
+        context.running.label.key_id = key_id;
+        return context;
+    }
+    // Runs `f` in a Snapshot.
+    template <class F>
+    auto run_query(store::Session& session, std::string_view name, std::string_view step, F f) {
+        auto here = running(base::RunningCode::Where::query, options_.phase_deadline);
+        here.label.name = name;
+        here.label.step = step;
+        return detail::TxFactory::with_snapshot(session, here, f);
+    }
+    base::Running running(base::RunningCode::Where where, std::chrono::milliseconds limit) {
+        return {&parts_.store.running_code(), {.where = where, .limit = limit}};
     }
 
     store::Store& store() { return parts_.store; }

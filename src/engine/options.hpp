@@ -18,6 +18,7 @@ struct EngineOptions {
     std::chrono::hours keep{72};  // A bug deployed on Friday can be fixed on Monday.
     std::chrono::milliseconds phase_deadline{5s};
     int calls_max{1'024};
+    std::chrono::milliseconds call_timeout{30s};  // A call that runs longer is reported.
     core::CompleterCap completer_cap{};
     Staging staging{Staging::as_job};
     // For keys that other processes hold (an operation's wait(max)).

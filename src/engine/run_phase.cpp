@@ -8,10 +8,12 @@ namespace pawl::engine {
 namespace {
 
 detail::StepOutcome run_in_tx(
-    const detail::TxContext& context,
+    detail::TxContext context,
     const detail::ErasedOperation& operation,
     const detail::ReachedPoint& at
 ) {
+    context.running.label.name = operation.name;
+    context.running.label.step = operation.steps[at.step].from;
     return detail::TxFactory::with_tx(context, [&](Tx& tx) {
         return operation.steps[at.step].run(operation.op.get(), tx, at.point.get());
     });

@@ -7,6 +7,7 @@
 #include <pawl/tx.hpp>
 
 #include "src/base/random.hpp"
+#include "src/base/running_code.hpp"
 #include "src/core/trace_context.hpp"
 #include "src/engine/key_references.hpp"
 #include "src/engine/staging.hpp"
@@ -26,18 +27,21 @@ struct TxContext {
     engine::Staging staging{engine::Staging::as_job};
     Isolation isolation{Isolation::repeatable_read};
     engine::KeyReferences* references{};  // nullptr: the transaction belongs to no key.
-    const core::TraceContext* trace{};  // Staged jobs go on in it.
+    const core::TraceContext* trace{};    // Staged jobs go on in it.
+    base::Running running{};
 };
 
 // The only factory of Tx, Snapshot and Call; each lives for one call of f.
 struct TxFactory {
     template <class F>
     static auto with_tx(TxContext context, F f) {
+        const base::RunningCode::Run run{context.running.code, context.running.label};
         Tx tx{context};
         return f(tx);
     }
     template <class F>
-    static auto with_snapshot(Session& session, F f) {
+    static auto with_snapshot(Session& session, const base::Running& running, F f) {
+        const base::RunningCode::Run run{running.code, running.label};
         Snapshot snapshot{session};
         return f(snapshot);
     }
@@ -45,15 +49,18 @@ struct TxFactory {
     struct CallContext {
         std::stop_token stop;
         const core::TraceContext* span{};  // Its own span; nullptr: it is in no trace.
+        base::Running running{};
     };
     template <class F>
     static auto with_call(CallKey key, CallContext context, F f) {
+        const base::RunningCode::Run run{context.running.code, context.running.label};
         KeyedCall call{std::move(key), std::move(context.stop)};
         set_trace(call, context.span);
         return f(call);
     }
     template <class F>
     static auto with_routed_call(CallKey key, const Provider& provider, CallContext context, F f) {
+        const base::RunningCode::Run run{context.running.code, context.running.label};
         RoutedCall call{std::move(key), provider, std::move(context.stop)};
         set_trace(call, context.span);
         return f(call);
@@ -63,6 +70,7 @@ struct TxFactory {
     static auto with_inquiry(
         CallKey key, TimePoint called_at, const Provider* provider, CallContext context, F f
     ) {
+        const base::RunningCode::Run run{context.running.code, context.running.label};
         InquiryCall call{std::move(key), called_at, provider, std::move(context.stop)};
         set_trace(call, context.span);
         return f(call);

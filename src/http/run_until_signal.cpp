@@ -34,6 +34,32 @@ void wait_before_stop(std::chrono::milliseconds delay) {
     while (sigtimedwait(&set, nullptr, &limit) == -1 && errno == EINTR) continue;
 }
 
+// Whether the process must say so by its exit code: it ignores its stop. A foreign call can't
+// always be given up, and a drain that is shorter than a call was warned of.
+bool ignores_stop(const RunningHandler& left) {
+    return left.where != "call" || left.ran > left.limit;
+}
+
+int log_handlers_left(const Service& service) {
+    int count = 0;
+    for (const auto& left : service.running_handlers()) {
+        if (!ignores_stop(left)) continue;
+        ++count;
+        log::error(
+            "handler_left",
+            {{"code", "PAWL0031"},
+             {"where", left.where},
+             {"name", left.name},
+             {"step", left.step},
+             {"subject", left.subject},
+             {"thread", left.thread},
+             {"ran_ms", left.ran.count()},
+             {"limit_ms", left.limit.count()}}
+        );
+    }
+    return count;
+}
+
 }  // namespace
 
 void block_end_signals() {
@@ -79,6 +105,7 @@ int http::run_until_signal(Service& service, HttpServer& server, const RunHooks&
             "io_thread_held",
             {{"detail", "a thread of the HTTP server has not ended; it is abandoned"}}
         );
+    const int handlers_left = drained ? 0 : log_handlers_left(service);
     const auto calls = service.engine().in_flight_calls().report();
     const auto stats = service.engine().store().stats();
     log::report_repeated(log::Windows::all);
@@ -86,6 +113,7 @@ int http::run_until_signal(Service& service, HttpServer& server, const RunHooks&
         "stopped",
         {{"keys_left", service.engine().keys_in_flight()},
          {"jobs_left", service.impl().jobs_in_flight()},
+         {"handlers_left", handlers_left},
          {"in_doubt", calls.count},
          {"in_doubt_keys", calls.keys},
          {"works", stats.works},
@@ -93,8 +121,9 @@ int http::run_until_signal(Service& service, HttpServer& server, const RunHooks&
          {"largest_batch", stats.largest_batch}}
     );
     log::flush();
-    // Calls that still hang are abandoned: the next start takes over their keys.
-    if (!drained || !listener_ended) std::_Exit(0);
+    // What still hangs is abandoned: its leases end by themselves, and others take it over.
+    if (handlers_left > 0 || !listener_ended) std::_Exit(exit_code_handler_left);
+    if (!drained) std::_Exit(0);
     return 0;
 }
 

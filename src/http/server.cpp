@@ -8,7 +8,6 @@
 #include "src/core/fault.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/failure.hpp"
-#include "src/engine/tx_factory.hpp"
 #include "src/http/access_log.hpp"
 #include "src/http/forms.hpp"
 #include "src/http/http_date.hpp"
@@ -347,12 +346,13 @@ void HttpServer::Impl::serve_query(
     auto answer = std::make_shared<Response>();  // Shared by the two halves of one read.
     const auto* query = &*parsed.match.target->query;
     engine.store().read(store::work(
-        [query,
+        [this,
+         query,
          request,
          answer,
          principal = parsed.principal,
          origin = parsed.request.head.client_address](store::Session& session) {
-            *answer = detail::TxFactory::with_snapshot(session, [&](Snapshot& read) {
+            *answer = engine.run_query(session, query->name, "", [&](Snapshot& read) {
                 return query->answer(query->query.get(), read, principal, origin, request.get());
             });
         },

@@ -3,8 +3,14 @@
 #include "src/base/url.hpp"
 #include "src/operate/gauges.hpp"
 #include "src/operate/process_metrics.hpp"
+#include "src/ops/overdue_code.hpp"
 #include "src/ops/round_log.hpp"
 #include "src/ops/service_impl.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
 
 namespace pawl::operate {
 
@@ -48,6 +54,26 @@ void show_rounds(TimePoint started_at, Gauges& to) {
         to.add(seconds(one.last_done.value_or(started_at)), {{"service", one.service}});
 }
 
+// Each place has its series from the start, so that alerts see a change.
+void show_overdue(const std::vector<base::RunningCode::Seen>& running, Gauges& to) {
+    using Where = base::RunningCode::Where;
+    std::map<Where, std::pair<int, std::chrono::duration<double>>> overdue{
+        {Where::transaction, {}}, {Where::query, {}}, {Where::job, {}}, {Where::call, {}}};
+    for (const auto& code : running) {
+        if (!ops::is_overdue(code)) continue;
+        auto& [count, longest] = overdue[code.where];
+        ++count;
+        longest = std::max<std::chrono::duration<double>>(longest, code.ran);
+    }
+    const auto label = [](Where where) {
+        return Gauges::Labels{{"where", std::string{ops::name_of(where)}}};
+    };
+    to.begin("pawl_handlers_overdue", "Code of the application that runs beyond its limit");
+    for (const auto& [where, found] : overdue) to.add(found.first, label(where));
+    to.begin("pawl_handlers_overdue_seconds", "How long the longest of them has run");
+    for (const auto& [where, found] : overdue) to.add(found.second.count(), label(where));
+}
+
 void show_spans(engine::SpanCounts spans, Gauges& to) {
     to.begin("pawl_trace_spans_total", "Spans that were recorded", prometheus::MetricType::Counter);
     to.add(double(spans.sent), {{"result", "sent"}});
@@ -86,6 +112,7 @@ std::vector<prometheus::MetricFamily> server_metrics(Service& service, const Ser
         to.set("pawl_disk_size_bytes", "Its size", double(facts.disk->size));
     }
     show_store(engine.store(), to);
+    show_overdue(engine.store().running_code().list(), to);
     show_rounds(facts.started_at, to);
     show_spans(engine.observer()->span_counts().value_or(engine::SpanCounts{}), to);
     return to.take();

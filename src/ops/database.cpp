@@ -31,6 +31,14 @@ Database::~Database() = default;
 
 namespace {
 
+using base::RunningCode;
+
+constexpr std::chrono::seconds phase_deadline{5};
+
+base::Running here(store::Store& store, RunningCode::Where where, std::string_view name) {
+    return {&store.running_code(), {.where = where, .name = name, .limit = phase_deadline}};
+}
+
 // A tool creates no tables: the database may belong to another program.
 void check_has_tables(store::Store& store, const std::string& url) {
     bool found = false;
@@ -78,11 +86,14 @@ void Database::write(const std::function<void(Tx&)>& phase, Isolation isolation)
                  std::nullopt,
                  &staged,
                  impl_->jobs.staging(),
-                 isolation},
+                 isolation,
+                 nullptr,
+                 nullptr,
+                 here(*impl_->store, RunningCode::Where::transaction, "Database::write")},
                 phase
             );
         },
-        std::chrono::seconds{5},
+        phase_deadline,
         isolation
     );
     if (staged) impl_->jobs.staged();
@@ -90,7 +101,9 @@ void Database::write(const std::function<void(Tx&)>& phase, Isolation isolation)
 
 void Database::read(const std::function<void(Snapshot&)>& phase) {
     store::read_now(*impl_->store, [&](store::Session& session) {
-        detail::TxFactory::with_snapshot(session, phase);
+        detail::TxFactory::with_snapshot(
+            session, here(*impl_->store, RunningCode::Where::query, "Database::read"), phase
+        );
     });
 }
 

@@ -24,16 +24,29 @@ public:
         const JobRun& run,
         std::function<void(TxOutcome)> on_end
     )
-        : engine_{engine}, queue_{queue}, form_{form}, run_{run}, on_end_{std::move(on_end)} {}
+        : engine_{engine},
+          queue_{queue},
+          form_{form},
+          run_{run},
+          args_{form.decode(run.job.raw.args)},
+          on_end_{std::move(on_end)} {}
 
     void run(store::Session& session) override {
         const core::Moment now{engine_.clock().now(), engine_.clock().steady()};
         if (!core::may_still_call(run_.held_since, now, run_.lease)) throw Lost{};
+        if (const auto* why = std::get_if<std::string>(&args_)) {
+            worked_ = detail::NotDecoded{*why};
+            throw Undo{};
+        }
+        const auto* const args = std::get<detail::ErasedValue>(args_).get();
         staged_ = false;
         auto context = engine_.tx_context(session, run_.job.raw.key_id, staged_, isolation());
         context.trace = run_.trace;
+        context.running.label.name = run_.job.kind;
+        context.running.label.jid = run_.job.raw.jid;
+        context.running.label.limit = run_.deadline;
         worked_ = detail::TxFactory::with_tx(context, [&](Tx& tx) {
-            return form_.in_tx(form_.handler.get(), tx, run_.job.raw);
+            return form_.in_tx(form_.handler.get(), tx, run_.job.raw, args);
         });
         const auto* result = std::get_if<JobResult>(&worked_);
         if (result == nullptr || !std::holds_alternative<JobDone>(*result)) throw Undo{};
@@ -76,6 +89,7 @@ private:
     queue::Queue& queue_;
     const detail::ErasedJob& form_;
     JobRun run_;
+    const detail::Decoded args_;
     std::function<void(TxOutcome)> on_end_;
     detail::Worked worked_;
     bool staged_{false};

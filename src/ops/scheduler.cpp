@@ -140,10 +140,10 @@ void Scheduler::run_tick(const PeriodicJob& job, TimePoint stored) {
         );
         if (advanced == 0) return false;
         if (!decision.run) return true;
-        detail::TxFactory::with_tx(
-            engine_.tx_context(session, std::nullopt, staged, Isolation::read_committed),
-            [&](Tx& tx) { job.stage(tx, *decision.run); }
-        );
+        auto context = engine_.tx_context(session, std::nullopt, staged, Isolation::read_committed);
+        context.running.label.name = job.name;
+        context.running.label.step = "schedule";
+        detail::TxFactory::with_tx(context, [&](Tx& tx) { job.stage(tx, *decision.run); });
         PAWL_FAULT("scheduler.tick.inside");
         return true;
     });

@@ -10,6 +10,7 @@
 #include "src/engine/engine.hpp"
 #include "src/json/hash.hpp"
 #include "src/ops/database_jobs.hpp"
+#include "src/ops/overdue_code.hpp"
 #include "src/ops/rounds.hpp"
 #include "src/ops/service_impl.hpp"
 #include "src/ops/service_options.hpp"
@@ -29,6 +30,7 @@ using detail::Row;
 using detail::run_statement;
 
 constexpr std::string_view embedded = "embedded";
+constexpr std::chrono::seconds last_steps_min{1};  // Of a stop: two short writes.
 
 ServiceOptions checked(ServiceOptions options) {
     if (auto why = options.problem()) throw std::invalid_argument{"pawl::ServiceOptions: " + *why};
@@ -43,6 +45,7 @@ engine::EngineOptions engine_options(const ServiceOptions& options) {
         .keep = options.keep_keys,
         .phase_deadline = options.phase_deadline,
         .calls_max = options.calls_max,
+        .call_timeout = options.call_timeout,
         .staging =
             options.queue == embedded ? engine::Staging::as_job : engine::Staging::to_be_pushed};
 }
@@ -267,6 +270,11 @@ void Service::Impl::start() {
         rescuers.push_back(thread_of("pawl-servers", [this](const std::stop_token& stop) {
             servers.run(stop);
         }));
+    rescuers.push_back(thread_of("pawl-overdue", [this](const std::stop_token& stop) {
+        overdue.run(stop, [this] {
+            for (const auto& worker : workers) worker->stop_overdue();
+        });
+    }));
     run("pawl-completer", [this](const std::stop_token& stop) { completer.run(stop); });
     run("pawl-enqueuer", [this](const std::stop_token& stop) { enqueuer.run(stop); });
     run("pawl-marker", [this](const std::stop_token& stop) { marker.run(stop); });
@@ -285,6 +293,7 @@ void Service::Impl::start() {
 // Requests and jobs in flight may finish; their calls are asked to stop while there is still time
 // to record their outcome.
 bool Service::Impl::stop(std::chrono::milliseconds drain) {
+    const auto until = engine.clock().steady() + drain;
     stopped = true;
     for (auto& thread : threads) thread.request_stop();
     engine.refuse_new();
@@ -294,11 +303,20 @@ bool Service::Impl::stop(std::chrono::milliseconds drain) {
     engine.stop_calls();
     for (const auto& worker : workers) worker->stop_calls();
     drained = drained || wait_idle(last);
+    // On a thread of its own: each step may wait for a thread that does not come back.
+    if (!last_steps.valid() || last_steps.wait_for(0s) == std::future_status::ready)
+        last_steps = std::async(std::launch::async, [this, drained] { take_last_steps(drained); });
+    const auto limit = std::max(until, engine.clock().steady() + last_steps_min);
+    const bool ended = last_steps.wait_until(limit) == std::future_status::ready;
+    return drained && ended && std::ranges::none_of(running_code().list(), ops::is_overdue);
+}
+
+void Service::Impl::take_last_steps(bool drained) {
+    base::name_this_thread("pawl-stop");
     if (started) ops::run_round("marker", [this] { marker.run_once(); });
-    if (!drained) return false;
+    if (!drained) return;
     join();
     if (started) ops::run_round("servers", [this] { servers.leave(); });
-    return true;
 }
 
 void Service::Impl::join() {
@@ -330,6 +348,7 @@ Service::Impl::~Impl() {
     database.jobs().leave();
     engine.stop_calls();
     for (const auto& worker : workers) worker->stop_calls();
+    if (last_steps.valid()) last_steps.wait();
     join();
     engine.finish();
 }
@@ -367,6 +386,20 @@ void Service::start() {
 }
 bool Service::stop(std::chrono::milliseconds drain) {
     return impl_->stop(drain);
+}
+std::vector<RunningHandler> Service::running_handlers() const {
+    std::vector<RunningHandler> found;
+    for (auto& code : impl_->running_code().list())
+        found.push_back(
+            {.where = std::string{ops::name_of(code.where)},
+             .name = code.name,
+             .step = code.step,
+             .subject = ops::subject_of(code),
+             .thread = code.thread,
+             .ran = code.ran,
+             .limit = code.limit}
+        );
+    return found;
 }
 const ServiceOptions& Service::options() const {
     return impl_->options;

@@ -6,6 +6,7 @@
 #include "src/ops/completer.hpp"
 #include "src/ops/enqueuer.hpp"
 #include "src/ops/marker.hpp"
+#include "src/ops/overdue_code.hpp"
 #include "src/ops/pauses.hpp"
 #include "src/ops/providers_down.hpp"
 #include "src/ops/reaper.hpp"
@@ -17,6 +18,7 @@
 #include "src/queue/open.hpp"
 
 #include <functional>
+#include <future>
 #include <memory>
 #include <set>
 #include <string>
@@ -34,6 +36,8 @@ struct Service::Impl {
     bool stop(std::chrono::milliseconds drain);
     bool wait_idle(std::chrono::milliseconds limit);
     void join();
+    void take_last_steps(bool drained);
+    base::RunningCode& running_code() { return engine.store().running_code(); }
     void end_previous_server_leases();
     void declare_queue_limits();
     void warn_of_a_short_drain() const;
@@ -64,10 +68,12 @@ struct Service::Impl {
     ops::Scheduler scheduler;
     ops::Servers servers;
     ops::ProvidersDown providers_down{engine};
+    ops::OverdueCode overdue{running_code(), engine.clock()};
     // Of each queue, the default first: one for first tries, then one for each retry layer.
     std::vector<std::unique_ptr<ops::Worker>> workers;
     std::vector<std::jthread> threads;
     std::vector<std::jthread> rescuers;  // Keep what is in flight, so they stop last.
+    std::future<void> last_steps;        // Of a stop.
     bool started{false};
     bool stopped{false};
 };

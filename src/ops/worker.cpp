@@ -117,30 +117,6 @@ void Worker::add(Handler handler) {
     if (settings.queue == options_.queue) ++own_kinds_;
 }
 
-Worker::Known Worker::knows(const std::string& kind, std::string_view args) const {
-    const auto at = handlers_.find(kind);
-    if (at == handlers_.end()) return Known::no_handler;
-    bool decodes = false;
-    if (const auto* form = std::get_if<detail::ErasedJob>(&at->second.form))
-        decodes = form->decodes(args);
-    else
-        decodes = std::holds_alternative<detail::ErasedValue>(
-            std::get<const detail::ErasedOperation*>(at->second.form)->decode_request(args)
-        );
-    return decodes ? Known::yes : Known::not_decoded;
-}
-
-std::map<std::string, std::variant<std::string, const detail::ErasedOperation*>> Worker::kinds(
-) const {
-    std::map<std::string, std::variant<std::string, const detail::ErasedOperation*>> kinds;
-    for (const auto& [kind, handler] : handlers_)
-        if (const auto* form = std::get_if<detail::ErasedJob>(&handler.form))
-            kinds[kind] = form->schema();
-        else
-            kinds[kind] = std::get<const detail::ErasedOperation*>(handler.form);
-    return kinds;
-}
-
 const detail::ErasedJob* Worker::form_in_transaction(const queue::ClaimedJob& job) const {
     const auto at = handlers_.find(job.kind);
     if (at == handlers_.end()) return nullptr;
@@ -342,7 +318,8 @@ void Worker::work_in_call(const detail::ErasedJob& form, HeldJob& held, WorkRepo
             report
         );
     }
-    const auto stop = in_flight_.begin(job, form.settings.timeout.value_or(options_.timeout));
+    const auto timeout = form.settings.timeout.value_or(options_.timeout);
+    const auto stop = in_flight_.begin(job, timeout);
     detail::Worked worked;
     try {
         const InFlightJobs::Running running{in_flight_, job};
@@ -355,7 +332,11 @@ void Worker::work_in_call(const detail::ErasedJob& form, HeldJob& held, WorkRepo
             .point = "job",
         });
         const auto* const span = held.trace ? &held.trace->here : nullptr;
-        worked = detail::TxFactory::with_call(CallKey{key}, {stop, span}, [&](KeyedCall& call) {
+        auto here = engine_.running(base::RunningCode::Where::job, timeout);
+        here.label.name = job.kind;
+        here.label.jid = job.raw.jid;
+        const detail::TxFactory::CallContext context{stop, span, here};
+        worked = detail::TxFactory::with_call(CallKey{key}, context, [&](KeyedCall& call) {
             return form.in_call(form.handler.get(), call, job.raw);
         });
         PAWL_FAULT("worker.call.after");

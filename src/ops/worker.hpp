@@ -94,6 +94,8 @@ public:
     void rescue_once();
     // Stops the handlers that have run for a second and whose jobs were cancelled or lost.
     void stop_lost();
+    // Stops the handlers whose time is over; for when the rescuer waits for the database.
+    void stop_overdue() { in_flight_.stop_overdue(InFlightJobs::Steady::max()); }
     // Gives back the jobs that have waited here for so long: other servers may be free.
     void release(std::chrono::milliseconds waited_for);
     // Runs rescue_once() every third of a lease, stop_lost() and release() every second; asks

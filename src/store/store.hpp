@@ -4,6 +4,8 @@
 #include <pawl/error.hpp>
 #include <pawl/isolation.hpp>
 
+#include "src/base/running_code.hpp"
+
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -173,8 +175,12 @@ public:
     }
     void set_server(std::optional<std::int64_t> id) { server_ = id.value_or(0); }
 
+    // What the application runs in this store's transactions, and in the calls of its service.
+    base::RunningCode& running_code() { return running_code_; }
+
 private:
     std::atomic<std::int64_t> server_{0};
+    base::RunningCode running_code_;
 };
 
 // The error of a statement. `why` continues a sentence that begins with the statement's name.

@@ -97,7 +97,7 @@ protected:
     }
     Response state_of(const Principal& who, const std::string& key) {
         return read_now(*store, [&](Session& session) {
-            return detail::TxFactory::with_snapshot(session, [&](Snapshot& read) {
+            return detail::TxFactory::with_snapshot(session, {}, [&](Snapshot& read) {
                 return http::KeyProgressQuery{}.answer(read, {who, "192.0.2.1", {key}});
             });
         });

@@ -46,6 +46,25 @@ private:
     Gate* let_go_;
 };
 
+struct Hold {
+    static constexpr std::string_view kind = "hold";
+    std::string text;
+};
+
+// Holds the writer until the test lets it go.
+class Holding {
+public:
+    Holding(Gate& at_work, Gate& let_go) : at_work_{&at_work}, let_go_{&let_go} {}
+    void work(Tx&, const Job<Hold>&) {
+        at_work_->open();
+        let_go_->wait();
+    }
+
+private:
+    Gate* at_work_;
+    Gate* let_go_;
+};
+
 class ServiceEnd : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -108,6 +127,69 @@ TEST_F(ServiceEnd, the_lease_of_a_job_is_renewed_while_its_call_ends) {
         EXPECT_NE(lease(), before);
     }
 
+    let_go.open();
+}
+
+// Issue 38: a stop waited for its last write, and that for the handler that held the writer.
+TEST_F(ServiceEnd, a_stop_is_in_time_and_names_the_handler_that_does_not_come_back) {
+    Gate at_work;
+    Gate let_go;
+    Service service{*database};
+    service.add(Holding{at_work, let_go});
+    service.start();
+    database->write([](Tx& tx) { tx.stage(Hold{"x"}); });
+    at_work.wait();
+    const auto began = std::chrono::steady_clock::now();
+
+    EXPECT_FALSE(service.stop(100ms));
+
+    EXPECT_LT(std::chrono::steady_clock::now() - began, 10s);
+    const auto left = service.running_handlers();
+    ASSERT_EQ(left.size(), 1);
+    EXPECT_EQ(left[0].where, "transaction");
+    EXPECT_EQ(left[0].name, "hold");
+    EXPECT_EQ(left[0].subject.substr(0, 4), "job ");
+    EXPECT_EQ(left[0].thread, "pawl-writer");
+    EXPECT_GT(left[0].ran, 0ms);
+    EXPECT_EQ(left[0].limit, 5s);
+    let_go.open();
+}
+
+TEST_F(ServiceEnd, a_job_with_a_call_and_the_call_of_an_operation_are_named_while_they_run) {
+    Gate at_work;
+    Gate let_go;
+    Gate at_call;
+    Provider provider;
+    provider.before([&] {
+        at_call.open();
+        let_go.wait();
+    });
+    ServiceOptions options;
+    options.call_timeout = 7s;
+    Service service{*database, options};
+    service.add(Deaf{at_work, let_go});
+    service.add(Order{provider});
+    service.start();
+    database->write([](Tx& tx) { tx.stage(Heed{"x"}); });
+    at_work.wait();
+    service.engine().handle(
+        World::request_to<Order>(service.engine(), "k", order_of_jane), [](const Answer&) {}
+    );
+    at_call.wait();
+
+    const auto running = service.running_handlers();
+
+    ASSERT_EQ(running.size(), 2);
+    EXPECT_EQ(running[0].where, "job");
+    EXPECT_EQ(running[0].name, "heed");
+    EXPECT_EQ(running[0].thread, "pawl-worker");
+    EXPECT_EQ(running[0].limit, 50s);
+    EXPECT_EQ(running[1].where, "call");
+    EXPECT_EQ(running[1].name, Order::name);
+    EXPECT_EQ(running[1].step, "ordered");
+    EXPECT_EQ(running[1].subject, "key 1");
+    EXPECT_EQ(running[1].thread, "pawl-call");
+    EXPECT_EQ(running[1].limit, 7s);
     let_go.open();
 }
 

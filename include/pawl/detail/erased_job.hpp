@@ -56,9 +56,11 @@ struct ErasedJob {
     KindOfJob settings;
     bool in_transaction{};  // Its writes and the mark that the job is done commit together.
     std::shared_ptr<void> handler;
-    bool (*decodes)(std::string_view args){};
+    // The arguments; why they do not decode. They may be another program's, so they are never
+    // decoded in a transaction.
+    Decoded (*decode)(std::string_view args){};
     std::string (*schema)(){};  // JSON Schema of the arguments, for `points`.
-    Worked (*in_tx)(void* handler, Tx& tx, const RawJob& job){};
+    Worked (*in_tx)(void* handler, Tx& tx, const RawJob& job, const void* args){};
     Worked (*in_call)(void* handler, KeyedCall& call, const RawJob& job){};
 };
 
@@ -77,11 +79,9 @@ Job<Args> job_of(const RawJob& raw, Args args) {
 }
 
 template <class H, class In>
-Worked work_on(void* handler, In& in, const RawJob& raw) {
+Worked work_on(void* handler, In& in, const RawJob& raw, const void* args) {
     using Form = WorkSignature<decltype(&H::work)>;
-    auto decoded = decode<typename Form::Args>(raw.args);
-    if (auto* problem = std::get_if<DecodeProblem>(&decoded)) return NotDecoded{text_of(*problem)};
-    const auto job = job_of(raw, std::move(std::get<typename Form::Args>(decoded)));
+    const auto job = job_of(raw, as<typename Form::Args>(args));
     if constexpr (std::same_as<typename Form::Result, void>) {
         static_cast<H*>(handler)->work(in, job);
         return JobResult{done};
@@ -91,20 +91,26 @@ Worked work_on(void* handler, In& in, const RawJob& raw) {
 }
 
 template <class H>
+Worked work_in_call(void* handler, KeyedCall& call, const RawJob& raw) {
+    using Form = WorkSignature<decltype(&H::work)>;
+    const auto decoded = decode_as<typename Form::Args>(raw.args);
+    if (const auto* why = std::get_if<std::string>(&decoded)) return NotDecoded{*why};
+    return work_on<H>(handler, call, raw, std::get<ErasedValue>(decoded).get());
+}
+
+template <class H>
 ErasedJob erase_job(std::shared_ptr<H> handler) {
     using Form = WorkSignature<decltype(&H::work)>;
     ErasedJob form;
     form.settings = kind_of_job<typename Form::Args>();
     form.in_transaction = Form::in_transaction;
     form.handler = std::move(handler);
-    form.decodes = [](std::string_view args) {
-        return !std::holds_alternative<DecodeProblem>(decode<typename Form::Args>(args));
-    };
+    form.decode = &decode_as<typename Form::Args>;
     form.schema = &schema_text<typename Form::Args>;
     if constexpr (Form::in_transaction)
         form.in_tx = &work_on<H, Tx>;
     else
-        form.in_call = &work_on<H, KeyedCall>;
+        form.in_call = &work_in_call<H>;
     return form;
 }
 

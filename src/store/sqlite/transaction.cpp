@@ -33,7 +33,13 @@ std::exception_ptr begin(Connection& connection) {
     try {
         connection.control("BEGIN IMMEDIATE");
         return nullptr;
-    } catch (const StoreError&) {
+    } catch (const StoreError& error) {
+        if (error.kind() == Kind::busy)
+            return undone(
+                Kind::busy,
+                "another process holds the database's lock; if it is a server whose phase does not "
+                "come back, see PAWL0031"
+            );
         return undone_with(std::current_exception());
     }
 }
