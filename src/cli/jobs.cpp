@@ -26,6 +26,7 @@ struct JobLine {
     std::string queue;
     std::string kind;
     int failures{};
+    int deaths{};
     std::optional<std::int64_t> key_id;
     std::optional<std::int64_t> request;
     Text request_state;
@@ -41,6 +42,7 @@ struct JobDetail {
     Json args;
     int tries{};
     int failures{};
+    int deaths{};
     Text run_at;
     Text lease_until;
     Text called_at;
@@ -83,6 +85,7 @@ Line<JobLine> line_of(const ListedJob& job) {
          job.queue,
          job.kind,
          job.failures,
+         job.deaths,
          job.key_id,
          request_of(job),
          request_state(job),
@@ -100,6 +103,7 @@ Line<JobDetail> detail_of(const ListedJob& job) {
          Json{job.args},
          job.tries,
          job.failures,
+         job.deaths,
          text_of_time(job.run_at),
          text_of_time(job.lease_until),
          text_of_time(job.called_at),

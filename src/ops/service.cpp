@@ -152,7 +152,7 @@ void Service::Impl::work_queue(std::string_view name) {
     const auto add = [&](std::optional<int> failures_min, std::optional<int> failures_max, int n) {
         of_all.jobs = {.failures_min = failures_min, .failures_max = failures_max};
         of_all.threads = n;
-        workers.push_back(std::make_unique<ops::Worker>(engine, *on, pauses, of_all));
+        workers.push_back(std::make_unique<ops::Worker>(engine, *on, pauses, of_all, &lone_runs));
         for (const auto& handler : handlers) handler(*workers.back());
     };
     add(std::nullopt, layers.empty() ? std::nullopt : std::optional{0}, of_it.workers);

@@ -5,6 +5,7 @@
 #include "src/engine/engine.hpp"
 #include "src/ops/completer.hpp"
 #include "src/ops/enqueuer.hpp"
+#include "src/ops/lone_runs.hpp"
 #include "src/ops/marker.hpp"
 #include "src/ops/overdue_code.hpp"
 #include "src/ops/pauses.hpp"
@@ -68,6 +69,7 @@ struct Service::Impl {
     ops::Scheduler scheduler;
     ops::Servers servers;
     ops::ProvidersDown providers_down{engine};
+    ops::LoneRuns lone_runs{engine.clock()};
     ops::OverdueCode overdue{running_code(), engine.clock()};
     // Of each queue, the default first: one for first tries, then one for each retry layer.
     std::vector<std::unique_ptr<ops::Worker>> workers;

@@ -84,11 +84,19 @@ std::optional<std::string> WorkerOptions::problem() const {
     return std::nullopt;
 }
 
-Worker::Worker(engine::Engine& engine, queue::Queue& queue, Pauses& pauses, WorkerOptions options)
+Worker::Worker(
+    engine::Engine& engine,
+    queue::Queue& queue,
+    Pauses& pauses,
+    WorkerOptions options,
+    LoneRuns* lone_runs
+)
     : engine_{engine},
       queue_{queue},
       pauses_{pauses},
       options_{std::move(options)},
+      own_lone_runs_{engine.clock()},
+      lone_runs_{lone_runs != nullptr ? *lone_runs : own_lone_runs_},
       claim_size_{std::max(options_.threads, 1), options_.claim_max},
       in_flight_{engine.clock()} {
     in_flight_.on_sooner([this] {
@@ -126,15 +134,17 @@ const detail::ErasedJob* Worker::form_in_transaction(const queue::ClaimedJob& jo
 
 WorkReport Worker::run_once(int limit) {
     WorkReport report;
-    claim(limit);
-    while (true) {
+    for (bool claimed = false; true; claimed = true) {
+        LoneRuns::Turn turn{lone_runs_};
+        if (!turn.granted()) return report;
+        if (!claimed) claim(limit);
         auto next = in_flight_.next([](const auto&) { return false; }, {});
         if (next.jobs.empty()) return report;
-        work_all(next.jobs, report);
+        work_all(next.jobs, turn, report);
     }
 }
 
-void Worker::work_all(std::vector<HeldJob>& jobs, WorkReport& report) {
+void Worker::work_all(std::vector<HeldJob>& jobs, LoneRuns::Turn& turn, WorkReport& report) {
     // Leaves all jobs, also after an exception: the lease of a held job is renewed for ever.
     struct Leaves {
         InFlightJobs& in_flight;
@@ -148,7 +158,13 @@ void Worker::work_all(std::vector<HeldJob>& jobs, WorkReport& report) {
     for (const auto& held : jobs) leaves.jobs.emplace_back(held.job.id, held.job.claim);
     const auto before = report;
     const auto began = engine_.clock().steady();
-    if (form_in_transaction(jobs.front().job) != nullptr)
+    bool admitted = false;
+    or_lost(jobs.front().job, report, [&] {
+        admitted = admit(jobs.front().job, turn, report);  // One that needs to be alone is.
+    });
+    if (!admitted)
+        jobs.clear();
+    else if (form_in_transaction(jobs.front().job) != nullptr)
         work_in_transactions(jobs, report);
     else
         for (auto& held : jobs) {

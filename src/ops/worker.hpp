@@ -7,6 +7,7 @@
 #include "src/ops/in_flight_jobs.hpp"
 #include "src/ops/job_in_tx.hpp"
 #include "src/ops/job_requests.hpp"
+#include "src/ops/lone_runs.hpp"
 #include "src/ops/pauses.hpp"
 #include "src/queue/queue.hpp"
 
@@ -64,8 +65,15 @@ struct WorkReport {
 // a dead letter.
 class Worker {
 public:
-    // All outlive the worker.
-    Worker(engine::Engine& engine, queue::Queue& queue, Pauses& pauses, WorkerOptions options);
+    // All outlive the worker. `lone_runs`: of all workers of the process; nullptr: it is the only
+    // one.
+    Worker(
+        engine::Engine& engine,
+        queue::Queue& queue,
+        Pauses& pauses,
+        WorkerOptions options,
+        LoneRuns* lone_runs = nullptr
+    );
 
     void add(detail::ErasedJob form);
     // The job's id is its key.
@@ -110,7 +118,9 @@ private:
 
     void add(Handler handler);
     // Works jobs that are held; on return they are not held any more.
-    void work_all(std::vector<HeldJob>& jobs, WorkReport& report);
+    void work_all(std::vector<HeldJob>& jobs, LoneRuns::Turn& turn, WorkReport& report);
+    bool runs_beside_others(const queue::ClaimedJob& job) const;
+    bool admit(queue::ClaimedJob& job, LoneRuns::Turn& turn, WorkReport& report);
     // Works one job that needs no transaction.
     void work(HeldJob& held, WorkReport& report);
     // `before`: the report before the job's result was counted.
@@ -155,6 +165,8 @@ private:
     queue::Queue& queue_;
     Pauses& pauses_;
     WorkerOptions options_;
+    LoneRuns own_lone_runs_;
+    LoneRuns& lone_runs_;
     std::unordered_map<std::string, Handler> handlers_;
     std::size_t own_kinds_{0};  // Those whose queue this is.
     std::mutex mutex_;

@@ -116,8 +116,10 @@ void Worker::end_round(bool worked) {
 
 // Returns how many jobs it worked. Jobs that another thread has taken come first.
 int Worker::work_some() {
+    LoneRuns::Turn turn{lone_runs_};
+    if (!turn.granted()) return 0;
     const auto together = [this](const queue::ClaimedJob& job) {
-        return form_in_transaction(job) != nullptr;
+        return form_in_transaction(job) != nullptr && runs_beside_others(job);
     };
     const InFlightJobs::Most most{options_.together_max, kind_max()};
     auto next = in_flight_.next(together, most);
@@ -134,7 +136,7 @@ int Worker::work_some() {
     if (next.more) woken_.notify_one();
     WorkReport report;
     const auto began = engine_.clock().steady();
-    work_all(next.jobs, report);
+    work_all(next.jobs, turn, report);
     const auto ran =
         std::chrono::duration_cast<std::chrono::milliseconds>(engine_.clock().steady() - began);
     const std::lock_guard lock{mutex_};

@@ -24,6 +24,7 @@ struct ListedJob {
     std::string args;
     int tries{};  // Claims; those that ended without a result are not counted on Redis.
     int failures{};
+    int deaths{};                     // Servers that died while they had it.
     std::optional<TimePoint> run_at;  // nullopt: Redis forgets it when the job is due.
     std::optional<TimePoint> lease_until;
     std::optional<TimePoint> called_at;

@@ -21,6 +21,8 @@ struct ClaimedJob {
     std::string id;        // The queue's own id, unique among claimed jobs.
     std::int64_t claim{};  // The fence: each claim of a job has a different number.
     int failures{};        // Before this try.
+    int deaths{};          // Servers that died while they had it; 0 on Kafka, which counts none.
+    std::optional<int> deaths_before_alone{};  // core::DeathFacts
     std::string queue;
     std::string kind;
     std::optional<TimePoint> called_at;       // First call to the outside under this job's key.
@@ -96,6 +98,9 @@ public:
     // Called before the first call to the outside under the job's key; sets job.called_at.
     virtual bool mark_called(ClaimedJob& job) = 0;
 
+    // The job is going to run alone (core/death_rule.hpp). Its end, however recorded, takes that
+    // back; a queue that counts no deaths has nothing to record.
+    virtual bool begin_alone(ClaimedJob& /*job*/) { return true; }
     // Which of these jobs this process still holds; those of queues that can't tell are held. For
     // handlers that run long: a person may have cancelled their job.
     virtual std::vector<bool> still_held(const std::vector<ClaimedJob>& jobs) {

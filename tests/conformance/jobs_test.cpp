@@ -64,6 +64,21 @@ TEST_P(JobsTest, a_running_job_is_shown_with_its_try_and_its_lease) {
     EXPECT_EQ(shown->error, std::nullopt);
 }
 
+TEST_P(JobsTest, a_job_is_shown_with_the_deaths_of_its_servers) {
+    stage("jid");
+    EXPECT_EQ(jobs->find(id_of("jid"))->deaths, 0);
+    take_one();
+    clock.advance(30s);
+
+    EXPECT_EQ(queue->rescue(60s), 1);
+
+    EXPECT_EQ(jobs->find(id_of("jid"))->deaths, 1);
+    EXPECT_TRUE(queue->dead_letter(take_one(), "for good"));
+    const auto letter = letters->page({}, "", 10).at(0);
+    letters->merge(std::vector{letter.id}, {"ann", "it is fixed"}, std::nullopt);
+    EXPECT_EQ(jobs->find(id_of("jid"))->deaths, 0) << "a merge begins anew";
+}
+
 TEST_P(JobsTest, jobs_are_found_by_what_is_known_of_them) {
     stage_each_state();
     clock.advance(10s);

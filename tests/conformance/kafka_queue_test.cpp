@@ -75,6 +75,7 @@ private:
 class KafkaWorld final : public QueueWorld {
 public:
     explicit KafkaWorld(Stores stores) : home_{stores, clock}, store_{home_.open_filled()} {}
+    bool counts_deaths() const override { return false; }
     store::Store& store() override { return *store_; }
     std::unique_ptr<queue::Queue> open(const std::string& name) override {
         make_topics(name);

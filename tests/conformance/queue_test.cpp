@@ -163,6 +163,69 @@ TEST_P(QueueLeaseTest, a_lost_lease_fences_even_before_the_next_claim) {
     EXPECT_EQ(letters->page({}, "", 10).size(), 1);
 }
 
+// A job that kills its servers is found by their number (docs/adr/0043).
+TEST_P(QueueLeaseTest, each_lease_that_ends_without_a_result_is_a_death) {
+    if (!world->counts_deaths()) GTEST_SKIP() << "Kafka counts no deaths";
+    stage("jid");
+    EXPECT_EQ(take_one().deaths, 0);
+    for (int deaths = 1; deaths <= 2; ++deaths) {
+        clock.advance(30s);
+        EXPECT_EQ(queue->rescue(60s), 1);
+        auto job = take_one();
+        EXPECT_EQ(job.deaths, deaths);
+        EXPECT_EQ(job.failures, 0);
+        EXPECT_TRUE(queue->mark_called(job)) << "which writes the job anew on Redis";
+    }
+    clock.advance(30s);
+    queue->rescue(60s);
+
+    EXPECT_TRUE(queue->reschedule(take_one(), 0s, "an error"));
+
+    auto failed = take_one();
+    EXPECT_EQ(failed.deaths, 3) << "a failure does not take them back";
+    EXPECT_EQ(failed.failures, 1);
+}
+
+TEST_P(QueueLeaseTest, a_lease_by_a_wrong_clock_is_no_death) {
+    stage("jid");
+    EXPECT_TRUE(queue->renew(take_one(), 24h));
+
+    EXPECT_EQ(queue->rescue(60s), 1);
+
+    EXPECT_EQ(take_one().deaths, 0);
+}
+
+TEST_P(QueueLeaseTest, a_run_alone_is_known_after_a_death_and_not_after_any_other_end) {
+    if (!world->counts_deaths()) GTEST_SKIP() << "Kafka counts no deaths";
+    stage("jid");
+    const auto die = [&] {
+        clock.advance(30s);
+        EXPECT_EQ(queue->rescue(60s), 1);
+        return take_one();
+    };
+    auto job = take_one();
+    EXPECT_FALSE(job.deaths_before_alone);
+    using Error = std::optional<std::string>;
+    for (const auto& error : {Error{}, Error{"an error"}}) {
+        EXPECT_TRUE(queue->begin_alone(job));
+        EXPECT_TRUE(queue->mark_called(job));
+        EXPECT_TRUE(queue->reschedule(job, 0s, error));
+        clock.advance(1ms);
+        job = take_one();
+        EXPECT_FALSE(job.deaths_before_alone);
+    }
+    job = die();
+    EXPECT_TRUE(queue->begin_alone(job));
+    EXPECT_TRUE(queue->mark_called(job));
+    const auto before = job;
+    job = die();
+    EXPECT_EQ(job.deaths, 2);
+    EXPECT_EQ(job.deaths_before_alone, 1);
+
+    auto lost = before;
+    EXPECT_FALSE(queue->begin_alone(lost)) << "another worker has it";
+}
+
 TEST_P(QueueLeaseTest, a_renewed_lease_is_not_rescued) {
     stage("jid");
     auto job = take_one();

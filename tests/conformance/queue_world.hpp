@@ -48,8 +48,8 @@ public:
     virtual void stage(const Job& job) = 0;
     // The precision of times: a queue that keeps floating seconds rounds.
     virtual std::chrono::milliseconds exactness() const { return std::chrono::milliseconds{0}; }
-    // True if jobs have leases (in the database or in Redis), false for partitions.
-    virtual bool has_leases() const { return true; }
+    // Whether it counts the servers that died while they had a job (docs/adr/0043).
+    virtual bool counts_deaths() const { return true; }
 
     HandClock clock;
 };

@@ -132,12 +132,30 @@ TEST_P(ServersTest, what_a_silent_server_held_is_free_after_ten_seconds) {
     EXPECT_EQ(ended[0].jobs, 1);
     EXPECT_EQ(ended[0].staged_jobs, 1);
     EXPECT_LT(state(key).lease_until, now() - 5s) << "the completer takes it at once";
-    EXPECT_EQ(claimable_jobs(), 1U);
+    const auto freed = queue.claim(10, 1min);
+    ASSERT_EQ(freed.size(), 1U);
+    EXPECT_EQ(freed[0].deaths, 1);
     EXPECT_THAT(
         read_rows<std::optional<TimePoint>>(*store, staged_claims), ElementsAre(std::nullopt)
     );
     ASSERT_EQ(lines().size(), 1U);
     EXPECT_NE(lines()[0].id, dead);
+}
+
+// The database was away for longer than the lease.
+TEST_P(ServersTest, a_lease_that_ended_is_no_death_if_its_server_has_beaten_since) {
+    start_both();
+    stage(sql::insert_job, "a");
+    const auto claimed_deaths = [&] { return queue.claim(1, 2s).at(0).deaths; };
+    EXPECT_EQ(claimed_deaths(), 0);
+    beat_for(3s, {&one, &other});
+    EXPECT_EQ(queue.rescue(60s), 1);
+    EXPECT_EQ(claimed_deaths(), 0);
+
+    clock.advance(3s);
+    EXPECT_EQ(queue.rescue(60s), 1);
+
+    EXPECT_EQ(claimed_deaths(), 1) << "no beat came";
 }
 
 TEST_P(ServersTest, what_a_living_server_holds_is_not_touched) {

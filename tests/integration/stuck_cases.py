@@ -1,4 +1,4 @@
-"""Code of the application that does not come back (stuck_server.cpp)."""
+"""Code of the application that does not come back, and jobs whose servers die (stuck_server.cpp)."""
 import json
 import os
 import re
@@ -8,7 +8,7 @@ import time
 from nodes_cases import SLOW
 from phone import Phone
 from ports import free_port
-from world import WAIT_S, NotSo, World, check, check_equal, end, wait_until
+from world import KILLED, WAIT_S, NotSo, World, check, check_equal, end, wait_until
 
 DRAIN_S = 2            # As the server has it.
 HANDLER_LEFT = 70      # pawl::exit_code_handler_left
@@ -176,9 +176,59 @@ def a_cancel_while_the_writer_is_held(settings):
         check_equal((stuck.jobs(), [letter['error_kind'] for letter in stuck.letters()]), ([], ['cancelled']), 'jobs, dead letters')
 
 
+def a_job_that_kills_its_servers(settings, queue):
+    """Three times beside others, then alone; the healthy ones come through, and it is dead."""
+    with Stuck(settings, queue) as stuck:
+        stuck.start()
+        check_equal(stuck.post('/jobs', {'job': 'healthy', 'count': 3}, 'k').status, 201, 'the healthy ones')
+        check_equal(stuck.post('/jobs', {'job': 'poison', 'count': 1}, 'k-2').status, 201, 'the poison')
+
+        def dead():
+            if stuck.processes[-1].poll() is not None:
+                check_equal(stuck.processes[-1].returncode, KILLED, 'how it ended')
+                stuck.start()
+                return False
+            return stuck.letters()
+        (letter,) = wait_until('the dead letter', dead, 150 * SLOW)
+        check_equal((letter['kind'], stuck.lines('begun').count('poison')), ('poison', 4), 'its kind, and its runs')
+        check('while it ran alone' in letter['error'], f'its error: {letter["error"]}')
+        alone = [one['deaths'] for one in stuck.events('job_alone') if one['kind'] == 'poison']
+        check_equal(alone, [3], 'its deaths before its run alone')
+        wait_until('the healthy jobs', lambda: not stuck.jobs(), 60 * SLOW)
+        stuck.touch('tame')
+        merged = stuck.command('dlq', 'merge', letter['id'], '--reason', 'it is fixed')
+        check_equal(merged.returncode, 0, f'the merge: {merged.stderr}')
+        wait_until('it to be done', lambda: stuck.lines('begun').count('poison') == 5 and not stuck.jobs(), 30 * SLOW)
+        alone = [one for one in stuck.events('job_alone') if one['kind'] == 'poison']
+        check_equal(len(alone), 1, 'runs alone: after the merge it runs beside others')
+
+
+def a_storm_of_kills(settings, queue):
+    """Each job runs longer than any server lives: all are suspects, and none is dead."""
+    jobs = 8
+    with Stuck(settings, queue) as stuck:
+        server = stuck.start()
+        check_equal(stuck.post('/jobs', {'job': 'healthy', 'count': jobs}, 'k').status, 201, 'the jobs')
+        for _ in range(6):
+            began = time.monotonic()
+            wait_until('a second', lambda since=began: time.monotonic() - since > 1)
+            server.kill()
+            server.wait()
+            server = stuck.start()
+        wait_until('all jobs to be done', lambda: len(set(stuck.lines('done'))) == jobs, 150 * SLOW)
+        wait_until('the end of the last', lambda: not stuck.jobs())
+        check_equal(stuck.letters(), [], 'dead letters')
+        begun, alone = len(stuck.lines('begun')), len(stuck.events('job_alone'))
+        print(f'stuck: {jobs} jobs after 6 kills began {begun} times, {alone} alone', flush=True)
+
+
 def cases(settings):
     return [*((f'right: SIGTERM ends a server in time although {what} spins', lambda what=what: sigterm_ends_it(settings, what))
               for what in SPINS),
             *((f'right: a handler that ignores its stop can be cancelled, with {queue}',
                lambda queue=queue: a_cancelled_handler(settings, queue)) for queue in ('embedded', 'redis')),
-            ('right: a cancel says what it waits for while the writer is held', lambda: a_cancel_while_the_writer_is_held(settings))]
+            ('right: a cancel says what it waits for while the writer is held', lambda: a_cancel_while_the_writer_is_held(settings)),
+            *((f'right: a job that kills its servers dies after a run alone, with {queue}',
+               lambda queue=queue: a_job_that_kills_its_servers(settings, queue)) for queue in ('embedded', 'redis')),
+            *((f'right: a storm of kills makes no healthy job dead, with {queue}', lambda queue=queue: a_storm_of_kills(settings, queue))
+              for queue in ('embedded', 'redis'))]

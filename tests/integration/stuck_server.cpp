@@ -1,13 +1,17 @@
 // A service whose code does not come back, for stuck_cases.py. STUCK in the environment names a
-// folder: code that spins returns once it has a file `release`, and each run of a job or a step
-// adds its name to the file `begun`.
+// folder: code that spins returns once it has a file `release`, a poisoned job kills no server once
+// it has a file `tame`, and each run of a job or a step adds its name to the file `begun`.
 #include <pawl/json.hpp>
 #include <pawl/program.hpp>
 
+#include <unistd.h>
+
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -44,6 +48,15 @@ struct SpinKeyed {
     static constexpr std::string_view kind = "spin_keyed";
     int number{};
 };
+struct Poison {
+    static constexpr std::string_view kind = "poison";
+    int number{};
+};
+struct Healthy {
+    static constexpr std::string_view kind = "healthy";
+    int number{};
+};
+
 struct SpinTxWorker {
     void work(pawl::Tx&, const pawl::Job<SpinTx>&) { spin("spin_tx"); }
 };
@@ -53,6 +66,21 @@ struct SpinCallWorker {
 struct SpinKeyedWorker {
     void work(pawl::KeyedCall&, const pawl::Job<SpinKeyed>&) { spin("spin_keyed"); }
 };
+struct PoisonWorker {
+    void work(pawl::Call&, const pawl::Job<Poison>&) {
+        note("begun", "poison");
+        if (!std::filesystem::exists(path_of("tame"))) ::kill(::getpid(), SIGKILL);
+    }
+};
+// Longer than the time between two kills of a storm.
+struct HealthyWorker {
+    void work(pawl::Call&, const pawl::Job<Healthy>& job) {
+        note("begun", "healthy");
+        std::this_thread::sleep_for(1200ms);  // tidy: allow sleep: a slow receiver
+        note("done", std::to_string(job.args.number));
+    }
+};
+
 struct JobsToStage {
     std::string job{};
     int count{};
@@ -77,8 +105,12 @@ private:
             tx.stage(SpinTx{number});
         else if (kind == SpinCall::kind)
             tx.stage(SpinCall{number});
-        else
+        else if (kind == SpinKeyed::kind)
             tx.stage(SpinKeyed{number});
+        else if (kind == Poison::kind)
+            tx.stage(Poison{number});
+        else
+            tx.stage(Healthy{number});
     }
 };
 
@@ -123,6 +155,8 @@ int main(int argc, char** argv) {
                  service.add(SpinTxWorker{});
                  service.add(SpinCallWorker{});
                  service.add(SpinKeyedWorker{});
+                 service.add(PoisonWorker{});
+                 service.add(HealthyWorker{});
                  service.add(Stage{});
                  service.add(Spin{});
              },

@@ -56,6 +56,8 @@ std::vector<queue::ClaimedJob> OutsideQueue::claim(
         job.id = std::to_string(id);
         job.claim = of.claim;
         job.failures = of.job.failures;
+        job.deaths = of.deaths;
+        job.deaths_before_alone = of.deaths_before_alone;
         job.queue = of.job.queue;
         job.kind = of.job.kind;
         job.called_at = of.job.called_at;
@@ -122,6 +124,7 @@ bool OutsideQueue::reschedule(
     return of_held(job, [&](auto at) {
         auto& of = at->second;
         if (error) fail(of.job, *error, clock_.now());
+        of.deaths_before_alone.reset();
         of.state = State::ready;
         of.run_at = clock_.now() + wait;
     });
@@ -142,12 +145,17 @@ bool OutsideQueue::mark_called(queue::ClaimedJob& job) {
     });
 }
 
+bool OutsideQueue::begin_alone(queue::ClaimedJob& job) {
+    return of_held(job, [&](auto at) { at->second.deaths_before_alone = at->second.deaths; });
+}
+
 int OutsideQueue::rescue(std::chrono::milliseconds lease) {
     way_.there();
     const auto now = clock_.now();
     int rescued = 0;
     for (auto& [id, of] : broker_.jobs) {
         if (of.state != State::leased || !core::lease_over(of.lease_until, now, lease)) continue;
+        if (of.lease_until <= now) ++of.deaths;
         of.state = State::ready;
         of.run_at = now;
         ++rescued;

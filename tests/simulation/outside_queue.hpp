@@ -25,6 +25,8 @@ struct Broker {
         TimePoint run_at{};
         TimePoint lease_until{};
         std::int64_t claim{};
+        int deaths{0};  // Leases that ended.
+        std::optional<int> deaths_before_alone{};
     };
     std::map<std::int64_t, Job> jobs;
     std::set<std::string> pushed;        // Ids of jobs that may be pushed again.
@@ -73,6 +75,7 @@ public:
     ) override;
     bool dead_letter(const queue::ClaimedJob& job, const std::string& error) override;
     bool mark_called(queue::ClaimedJob& job) override;
+    bool begin_alone(queue::ClaimedJob& job) override;
     int rescue(std::chrono::milliseconds lease) override;
     std::optional<TimePoint> next_due() override;
 

@@ -42,6 +42,7 @@ ListedJob job_of(const Row& row) {
     job.last_failed_at = values.column<Time>(14, "last_failed_at");
     job.error = values.column<std::optional<std::string>>(15, "error");
     job.history = row.text(16);
+    job.deaths = values.column<int>(17, "deaths");
     job.damaged = values.damage();
     return job;
 }

@@ -95,6 +95,8 @@ ClaimedJob job_of(const Row& row, store::DamagedRow& values) {
     job.raw.last_error = values.column<std::optional<std::string>>(12, "last_error");
     job.raw.origin = "embedded";
     job.raw.attempt = job.failures + 1;
+    job.deaths = values.column<int>(15, "deaths");
+    job.deaths_before_alone = values.column<std::optional<int>>(16, "deaths_before_alone");
     if (!row.is_null(14)) job.trace = core::TraceContext::from_text(row.text(14));
     return job;
 }
@@ -411,6 +413,12 @@ bool EmbeddedQueue::mark_called(ClaimedJob& job) {
     const auto marked_at = marking_.run(held_job(job));
     if (marked_at && !job.called_at) job.called_at = marked_at;
     return marked_at.has_value();
+}
+
+bool EmbeddedQueue::begin_alone(ClaimedJob& job) {
+    return store::write_now(store_, [&](store::Session& session) {
+        return execute_statement(session, sql::begin_job_alone, id_of(job), job.claim) == 1;
+    });
 }
 
 std::vector<bool> EmbeddedQueue::still_held(const std::vector<ClaimedJob>& jobs) {

@@ -41,6 +41,7 @@ public:
     void release(const std::vector<ClaimedJob>& jobs) override;  // In one transaction.
     bool dead_letter(const ClaimedJob& job, const std::string& error) override;
     bool mark_called(ClaimedJob& job) override;
+    bool begin_alone(ClaimedJob& job) override;
     std::vector<bool> still_held(const std::vector<ClaimedJob>& jobs) override;
     int rescue(std::chrono::milliseconds lease) override;
     std::optional<std::chrono::milliseconds> held_back_for(const ClaimFilter& filter) override;

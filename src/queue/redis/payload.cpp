@@ -23,6 +23,8 @@ constexpr std::size_t payload_max = std::size_t{8} << 20U;  // A larger job woul
 constexpr std::size_t history_last = 20;                    // Besides the first entry.
 constexpr std::string_view our_error_class = "PawlError";
 constexpr std::string_view cancelled_class = "PawlCancelled";
+constexpr std::string_view deaths_name = "pawl_deaths";
+constexpr std::string_view alone_name = "pawl_deaths_before_alone";
 constexpr std::string_view no_queue = "default";
 constexpr std::int64_t ms_max = 253'402'300'799'999;  // 9999-12-31T23:59:59.999Z
 
@@ -97,6 +99,8 @@ struct Known {
     std::string kind;
     std::string args;
     int failures{};
+    int deaths{};
+    std::optional<int> deaths_before_alone;
     std::optional<std::string> error;
     std::string history{"[]"};
     std::optional<TimePoint> called_at;
@@ -127,6 +131,8 @@ Known known_of(std::string_view payload, const PayloadDefaults& defaults) {
     if (defaults.queue.empty()) known.queue = text_at(*job, "queue").value_or(known.queue);
     known.args = args_of(*job);
     known.failures = failures_of(*job);
+    known.deaths = std::max(number_at<int>(*job, deaths_name).value_or(0), 0);
+    known.deaths_before_alone = number_at<int>(*job, alone_name);
     known.error = error_of(*job);
     const auto history = job->find("pawl_history");
     if (history && json::items_of(*history)) known.history = *history;
@@ -200,6 +206,8 @@ ClaimedJob claimed_job_of(std::string_view payload, const PayloadDefaults& defau
     auto known = known_of(payload, defaults);
     ClaimedJob job;
     job.failures = known.failures;
+    job.deaths = known.deaths;
+    job.deaths_before_alone = known.deaths_before_alone;
     job.queue = std::move(known.queue);
     job.kind = std::move(known.kind);
     job.called_at = known.called_at;
@@ -245,6 +253,7 @@ ListedJob listed_job_of(std::string_view payload, std::string_view queue) {
     job.kind = std::move(known.kind);
     job.args = std::move(known.args);
     job.failures = known.failures;
+    job.deaths = known.deaths;
     job.called_at = known.called_at;
     job.key_id = known.key_id;
     job.created_at = known.created_at;
@@ -309,11 +318,26 @@ std::string with_call(std::string_view payload, TimePoint called_at, SidekiqTime
     return job->text();
 }
 
+std::string with_alone(std::string_view payload, int deaths) {
+    auto job = job_of(payload);
+    if (!job) return std::string{payload};
+    job->set(alone_name, std::to_string(deaths));
+    return job->text();
+}
+
+std::string without_alone(std::string_view payload) {
+    auto job = job_of(payload);
+    if (!job || !job->find(alone_name)) return std::string{payload};
+    job->erase(alone_name);
+    return job->text();
+}
+
 std::string with_failure(
     std::string_view payload, std::string_view error, TimePoint now, SidekiqTimes times
 ) {
     auto job = job_of(payload);
     if (!job) return std::string{payload};
+    job->erase(alone_name);
     const auto text = base::sanitized_error(error);
     job->set("retry_count", std::to_string(failures_of(*job)));
     const bool first = !time_at(*job, "failed_at");
@@ -330,6 +354,8 @@ std::string with_merge(std::string_view payload, const Merge& merge, SidekiqTime
     auto job = job_of(payload);
     if (!job) return std::string{payload};
     job->erase("retry_count");  // Resets the tries; keeps errors and history.
+    job->erase(deaths_name);
+    job->erase(alone_name);
     if (merge.forget_call) job->erase("pawl_called_at");
     job->set("enqueued_at", time_number(merge.now, times));
     remember(*job, entry_of(merge.now, "merged_by", base::sanitized_error(merge.by)));

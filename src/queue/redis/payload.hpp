@@ -19,7 +19,8 @@
 // After a failure also retry_count (0 after the first), failed_at (the first), retried_at (the
 // last, from the second on), error_message, error_class. Pawl's own, ignored by Ruby: pawl_key (id
 // of the request that staged it), pawl_called_at (first call to the outside), pawl_history
-// (failures, merges and a cancellation), pawl_args_text (args holds one text that is not JSON).
+// (failures, merges and a cancellation), pawl_args_text (args holds one text that is not JSON),
+// pawl_deaths and pawl_deaths_before_alone (core::DeathFacts).
 // traceparent and tracestate are where OpenTelemetry's instrumentation of Sidekiq has them. The
 // error_class of a cancelled job is PawlCancelled.
 //
@@ -55,6 +56,9 @@ std::variant<std::string, RefusedJob> payload_of(
 // the queue that the job was taken from, so that a retry returns to it.
 std::string with_queue(std::string_view payload, std::string_view queue);
 std::string with_call(std::string_view payload, TimePoint called_at, SidekiqTimes times);
+// A run alone begins; with_failure() and without_alone() record its end.
+std::string with_alone(std::string_view payload, int deaths);
+std::string without_alone(std::string_view payload);
 std::string with_failure(
     std::string_view payload, std::string_view error, TimePoint now, SidekiqTimes times
 );

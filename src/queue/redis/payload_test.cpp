@@ -227,6 +227,25 @@ TEST(RedisPayloadTest, a_failure_written_by_ruby_names_its_class) {
     EXPECT_EQ(job.raw.last_failed_at, now) << "the first is the last if there is one";
 }
 
+TEST(RedisPayloadTest, a_run_alone_is_forgotten_at_its_end_and_deaths_at_a_merge) {
+    const auto died = R"({"class":"C","jid":"j","args":[],"pawl_deaths":3})";
+    const auto alone = with_alone(died, 3);
+
+    EXPECT_EQ(taken(alone).deaths, 3);
+    EXPECT_EQ(taken(alone).deaths_before_alone, 3);
+    for (const auto& ended : {without_alone(alone), with_failure(alone, "e", now, seconds)}) {
+        EXPECT_EQ(taken(ended).deaths, 3);
+        EXPECT_FALSE(taken(ended).deaths_before_alone);
+    }
+    const auto merged = taken(with_merge(alone, {"ann", now, false}, seconds));
+    EXPECT_EQ(merged.deaths, 0);
+    EXPECT_FALSE(merged.deaths_before_alone);
+    EXPECT_EQ(without_alone(died), died) << "to the byte";
+    EXPECT_EQ(with_alone("not json", 3), "not json");
+    EXPECT_EQ(taken(R"({"class":"C","jid":"j","pawl_deaths":-1})").deaths, 0);
+    EXPECT_EQ(taken(R"({"class":"C","jid":"j","pawl_deaths":"x"})").deaths, 0);
+}
+
 TEST(RedisPayloadTest, a_merge_resets_the_tries_and_forgets_a_call_only_if_told) {
     auto payload = with_failure(with_call(with_args("[]"), now, seconds), "e", now, seconds);
 

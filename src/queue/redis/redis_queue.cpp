@@ -142,7 +142,11 @@ bool RedisQueue::reschedule(
 ) {
     const auto times = client_.options().times;
     const auto now = client_.now();
-    auto payload = error ? sidekiq::with_failure(job.held, *error, now, times) : job.held;
+    auto payload = job.held;
+    if (error)
+        payload = sidekiq::with_failure(job.held, *error, now, times);
+    else if (job.deaths_before_alone)
+        payload = sidekiq::without_alone(job.held);
     const std::string to = error ? "retry" : "schedule";
     PAWL_FAULT("redis.reschedule.before");
     const bool put = is_one(client_.run(
@@ -174,6 +178,14 @@ bool RedisQueue::mark_called(ClaimedJob& job) {
     if (!is_one(client_.run(scripts::call, {leases_, work_}, {job.id, payload}))) return false;
     job.called_at = first;
     if (!payload.empty()) job.held = payload;
+    return true;
+}
+
+bool RedisQueue::begin_alone(ClaimedJob& job) {
+    auto payload = sidekiq::with_alone(job.held, job.deaths);
+    if (!is_one(client_.run(scripts::call, {leases_, work_}, {job.id, payload}))) return false;
+    job.held = std::move(payload);
+    job.deaths_before_alone = job.deaths;
     return true;
 }
 

@@ -41,6 +41,7 @@ public:
     ) override;
     bool dead_letter(const ClaimedJob& job, const std::string& error) override;
     bool mark_called(ClaimedJob& job) override;
+    bool begin_alone(ClaimedJob& job) override;
     std::vector<bool> still_held(const std::vector<ClaimedJob>& jobs) override;
     int rescue(std::chrono::milliseconds lease) override;  // Only this queue's jobs.
     std::optional<TimePoint> next_due() override;          // Of the waiting jobs of all queues.

@@ -218,8 +218,9 @@ return 1
 
 // KEYS: leases, work, queue, retry. ARGV: now, how far from now a lease can end at most, the
 // maximum number. Freed jobs go to the front of the queue, in their old order; those that have
-// failed before wait for workers of their own again. Returns how many leases it ended, and how many
-// jobs that freed.
+// failed before wait for workers of their own again. A lease that ended is a death of the job's
+// server, which is counted at the end of its record; one that ends too late has a wrong clock.
+// Returns how many leases it ended, and how many jobs that freed.
 inline constexpr Script rescue{
     "redis rescue",
     R"(
@@ -229,13 +230,22 @@ if not now then
   now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 local ended, freed = 0, 0
-local function free(from, to)
+local function with_death(job, as)
+  local before = as.pawl_deaths
+  if type(as.class) ~= 'string' then return job end
+  if type(before) ~= 'number' or not (before >= 0 and before < 1000000) then before = 0 end
+  local head = job:match('^(.*),"pawl_deaths":%d+}%s*$') or job:match('^(.*)}%s*$')
+  return head .. ',"pawl_deaths":' .. string.format('%d', before + 1) .. '}'
+end
+local function free(from, to, died)
   local tokens = redis.call('ZRANGEBYSCORE', KEYS[1], from, to, 'LIMIT', 0, tonumber(ARGV[3]))
   for i = #tokens, 1, -1 do
     local job = redis.call('HGET', KEYS[2], tokens[i])
     if job then
       local read, as = pcall(cjson.decode, job)
-      if read and type(as) == 'table' and type(as.retry_count) == 'number' then
+      local is_table = read and type(as) == 'table'
+      if is_table and died then job = with_death(job, as) end
+      if is_table and type(as.retry_count) == 'number' then
         redis.call('ZADD', KEYS[4], string.format('%.3f', now / 1000), job)
       else
         redis.call('RPUSH', KEYS[3], job)
@@ -247,8 +257,8 @@ local function free(from, to)
     ended = ended + 1
   end
 end
-free('-inf', string.format('%.0f', now))
-free('(' .. string.format('%.0f', now + tonumber(ARGV[2])), '+inf')
+free('-inf', string.format('%.0f', now), true)
+free('(' .. string.format('%.0f', now + tonumber(ARGV[2])), '+inf', false)
 return {ended, freed}
 )",
     redis::Shape::two_integers};

@@ -15,7 +15,7 @@ WHERE id IN (
       AND ($7 IS NULL OR failures <= $7) AND kind NOT IN (SELECT value FROM json_each($8))
     ORDER BY run_at, id LIMIT $4)
 RETURNING id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
-    last_error, run_at, trace;
+    last_error, run_at, trace, deaths, deaths_before_alone;
 
 -- name: claim_jobs [postgres]
 -- SKIP LOCKED skips the jobs that another worker is claiming. The outer SELECT sorts the rows, because an UPDATE returns them in
@@ -32,7 +32,7 @@ WITH taken AS (
         FOR UPDATE SKIP LOCKED))
     RETURNING *)
 SELECT id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
-       last_error, run_at, trace
+       last_error, run_at, trace, deaths, deaths_before_alone
 FROM taken
 ORDER BY run_at, id;
 
@@ -43,7 +43,7 @@ SET state = 'running', attempt = attempt + 1, lease_until = $2, server_id = $3, 
 WHERE id IN (SELECT value FROM json_each($1))
   AND state = 'ready'
 RETURNING id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
-    last_error, run_at, trace;
+    last_error, run_at, trace, deaths, deaths_before_alone;
 
 -- name: claim_picked_jobs [postgres]
 -- Not state = 'ready': a planner that takes the queue for empty would read all of the index of ready jobs, and not look for the ids.
@@ -52,7 +52,7 @@ SET state = 'running', attempt = attempt + 1, lease_until = $2, server_id = $3, 
 WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint))
   AND state <> 'running'
 RETURNING id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
-    last_error, run_at, trace;
+    last_error, run_at, trace, deaths, deaths_before_alone;
 
 -- name: copy_jobs_to_dead [sqlite]   ($1 ids as a JSON list, $2 error, $3 now, $4 now as text, $5 actor)
 -- Cancels jobs. Runs in one transaction after lock_jobs and before delete_cancelled_jobs. No failure is counted.
@@ -141,7 +141,7 @@ RETURNING id || ':' || attempt;
 -- name: fail_job [sqlite]   ($1 id, $2 attempt, $3 error, $4 now, $5 run at, $6 now as text)
 UPDATE pawl_jobs
 SET state = 'ready', lease_until = NULL, run_at = $5, failures = failures + 1, last_error = $3, last_failed_at = $4,
-    first_failed_at = coalesce(first_failed_at, $4),
+    deaths_before_alone = NULL, first_failed_at = coalesce(first_failed_at, $4),
     history = json_insert(CASE WHEN json_array_length(history) > 20 THEN json_remove(history, '$[1]') ELSE history END, '$[#]',
                    json_object('at', $6, 'error', $3))
 WHERE id = $1
@@ -152,7 +152,7 @@ WHERE id = $1
 -- history is JSONB on PostgreSQL.
 UPDATE pawl_jobs
 SET state = 'ready', lease_until = NULL, run_at = $5, failures = failures + 1, last_error = $3, last_failed_at = $4,
-    first_failed_at = coalesce(first_failed_at, $4),
+    deaths_before_alone = NULL, first_failed_at = coalesce(first_failed_at, $4),
     history = (CASE WHEN jsonb_array_length(history) > 20 THEN history - 1 ELSE history END)
            || jsonb_build_array(jsonb_build_object('at', $6::text, 'error', $3::text))
 WHERE id = $1
@@ -287,7 +287,7 @@ LIMIT $2;
 -- name: list_jobs [sqlite]   ($1 above this id, $2 limit, $3 now; or NULL: $4 queue, $5 kind, $6 due, later, retrying or running,
 --   $7 part of the error, $8 created before, $9 created since, $10 key id)
 SELECT id, shown_state, jid, queue, kind, args, attempt, failures, run_at, lease_until, called_at, key_id, created_at,
-       first_failed_at, last_failed_at, last_error, history
+       first_failed_at, last_failed_at, last_error, history, deaths
 FROM (SELECT *, CASE WHEN state = 'running' THEN 'running'
                      WHEN run_at <= $3 THEN 'due'
                      WHEN failures > 0 THEN 'retrying'
@@ -307,7 +307,7 @@ LIMIT $2;
 -- name: list_jobs [postgres]
 -- instr is strpos on PostgreSQL.
 SELECT id, shown_state, jid, queue, kind, args, attempt, failures, run_at, lease_until, called_at, key_id, created_at,
-       first_failed_at, last_failed_at, last_error, history
+       first_failed_at, last_failed_at, last_error, history, deaths
 FROM (SELECT *, CASE WHEN state = 'running' THEN 'running'
                      WHEN run_at <= $3::timestamptz THEN 'due'
                      WHEN failures > 0 THEN 'retrying'
@@ -438,16 +438,19 @@ WHERE id = $1
 -- name: reschedule_job   ($1 id, $2 attempt, $3 run at)
 -- Does not count as a failure: the worker stops, or the handler asked for a later time.
 UPDATE pawl_jobs
-SET state = 'ready', lease_until = NULL, run_at = $3
+SET state = 'ready', lease_until = NULL, run_at = $3, deaths_before_alone = NULL
 WHERE id = $1
   AND attempt = $2
   AND state = 'running';
 
 -- name: rescue_jobs [sqlite]   ($1 now, $2 latest possible lease end, $3 earliest lease end)
 -- Makes jobs ready again if their lease has ended, because their workers are dead or lost. An earlier rescue has handled the
--- leases that ended before $3. A lease that ends later than $2 was written by a wrong clock and counts as ended.
+-- leases that ended before $3. A lease that ends later than $2 was written by a wrong clock and counts as ended. If the job's server
+-- has beaten after the lease's end, it has not died: it could not renew the lease.
 UPDATE pawl_jobs
-SET state = 'ready', lease_until = NULL, run_at = $1
+SET state = 'ready', lease_until = NULL, run_at = $1,
+    deaths = deaths + CASE WHEN lease_until > $2 OR EXISTS (SELECT 1 FROM pawl_servers AS s WHERE s.id = server_id AND s.seen_at > lease_until)
+                           THEN 0 ELSE 1 END
 WHERE state = 'running'
   AND (lease_until >= $3 AND lease_until <= $1 OR lease_until > $2);
 
@@ -456,7 +459,9 @@ WHERE state = 'running'
 -- LIMIT it may read a table that was never analyzed from end to end for the second one; the next round gets the others. The
 -- outer WHERE repeats the conditions, so that a job whose lease was renewed in between is not touched.
 UPDATE pawl_jobs
-SET state = 'ready', lease_until = NULL, run_at = $1
+SET state = 'ready', lease_until = NULL, run_at = $1,
+    deaths = deaths + CASE WHEN lease_until > $2 OR EXISTS (SELECT 1 FROM pawl_servers AS s WHERE s.id = server_id AND s.seen_at > lease_until)
+                           THEN 0 ELSE 1 END
 WHERE id = ANY (ARRAY(
     SELECT id FROM pawl_jobs WHERE lease_until >= $3 AND lease_until <= $1
     UNION ALL
@@ -467,7 +472,7 @@ WHERE id = ANY (ARRAY(
 -- name: rescue_previous_server_jobs   ($1 now)
 -- The only server of a database runs this at its start. The condition on lease_until makes the statement use its index.
 UPDATE pawl_jobs
-SET state = 'ready', lease_until = NULL, run_at = $1
+SET state = 'ready', lease_until = NULL, run_at = $1, deaths = deaths + 1
 WHERE state = 'running'
   AND lease_until IS NOT NULL;
 

@@ -6,6 +6,14 @@ UPDATE pawl_servers
 SET seen_at = $2, beats = beats + 1, session_lock = $3
 WHERE id = $1;
 
+-- name: begin_job_alone   ($1 id, $2 attempt)
+-- If the server dies before the run's end is written, a claim finds more deaths than before the run.
+UPDATE pawl_jobs
+SET deaths_before_alone = deaths
+WHERE id = $1
+  AND attempt = $2
+  AND state = 'running';
+
 -- name: delete_all_servers
 -- The only server of a database runs this at its start.
 DELETE FROM pawl_servers;
@@ -59,7 +67,7 @@ WHERE server_id = $1
 -- name: rescue_jobs_of_server   ($1 id, $2 now)
 -- The condition on lease_until makes the statement use its index.
 UPDATE pawl_jobs
-SET state = 'ready', lease_until = NULL, run_at = $2
+SET state = 'ready', lease_until = NULL, run_at = $2, deaths = deaths + 1
 WHERE server_id = $1
   AND state = 'running'
   AND lease_until IS NOT NULL;
