@@ -30,12 +30,14 @@ constexpr std::chrono::hours remembered{7 * 24};
 struct RedisPusher::Round {
     Command jobs;  // For each job: queue, jid, payload.
     std::vector<std::int64_t> ids;
+    std::vector<std::string> queues;  // Of each.
     std::size_t bytes{0};
 
     bool full() const { return bytes >= round_bytes || ids.size() >= round_jobs; }
     void add(const StagedJob& job, std::string payload) {
         bytes += payload.size();
         jobs.insert(jobs.end(), {job.queue, job.jid, std::move(payload)});
+        queues.push_back(job.queue);
         ids.push_back(job.id);
     }
 };
@@ -53,9 +55,17 @@ void RedisPusher::send(Round round, PushReport& report) {
         std::make_move_iterator(round.jobs.end())
     );
     PAWL_FAULT("redis.push.before");
-    client_.run(sidekiq::scripts::push, {"pawl:pushed", "queues"}, arguments);
+    const auto reply = client_.run(sidekiq::scripts::push, {"pawl:pushed", "queues"}, arguments);
     PAWL_FAULT("redis.push.after");
-    report.sent.insert(report.sent.end(), round.ids.begin(), round.ids.end());
+    for (std::size_t i = 0; i < round.ids.size(); ++i) {
+        const auto& queue = round.queues[i];
+        if (std::ranges::find(reply.items, queue, &redis::Reply::text) == reply.items.end())
+            report.sent.push_back(round.ids[i]);
+        else
+            report.refused.push_back(
+                {round.ids[i], "the key queue:" + queue + " is no list, so nothing can join it"}
+            );
+    }
 }
 
 // At most as many as one script can take; the rest goes with the next push. If a push fails, these

@@ -160,9 +160,12 @@ return purged
 )"};
 
 // KEYS: pushed, queues. ARGV: now, how long a jid is remembered, the number of jids to forget,
-// these jids, and for each job: queue, jid, job. Returns how many were new: after a crash or a lost
-// reply the enqueuer sends the same again.
-inline constexpr Script push{"redis push", R"(
+// these jids, and for each job: queue, jid, job. Returns the queues that got none of their jobs, as
+// their key is no list. An error in the midst would leave the jobs of other queues in their lists
+// without their jids. After a crash or a lost reply the enqueuer sends the same again.
+inline constexpr Script push{
+    "redis push",
+    R"(
 local now = tonumber(ARGV[1])
 if not now then
   local time = redis.call('TIME')
@@ -170,9 +173,15 @@ if not now then
 end
 local score = string.format('%.0f', now)
 local first = 4 + tonumber(ARGV[3])
-local by_queue, queues, jids = {}, {}, {}
+local by_queue, queues, jids, is_list, refused = {}, {}, {}, {}, {}
 for i = first, #ARGV, 3 do
-  if not redis.call('ZSCORE', KEYS[1], ARGV[i + 1]) then
+  local queue = ARGV[i]
+  if is_list[queue] == nil then
+    local kind = redis.call('TYPE', 'queue:' .. queue).ok
+    is_list[queue] = kind == 'list' or kind == 'none'
+    if not is_list[queue] then refused[#refused + 1] = queue end
+  end
+  if is_list[queue] and not redis.call('ZSCORE', KEYS[1], ARGV[i + 1]) then
     local jobs = by_queue[ARGV[i]]
     if not jobs then
       jobs = {}
@@ -191,8 +200,9 @@ end
 if #jids > 0 then redis.call('ZADD', KEYS[1], unpack(jids)) end
 if first > 4 then redis.call('ZREM', KEYS[1], unpack(ARGV, 4, first - 1)) end
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now - tonumber(ARGV[2])))
-return #jids / 2
-)"};
+return refused
+)",
+    redis::Shape::texts};
 
 // KEYS: leases, work, schedule or retry. ARGV: token, due (seconds), job. Returns 0 if the lease
 // was lost.
@@ -268,7 +278,8 @@ return {ended, freed}
 // of jobs to pass over, the queue's name, the last list of retries, the queue's limits (running
 // max, microseconds for a token, burst: as core::decide_claim_room), "retries" or "all", and kinds
 // not to claim. First
-// moves due jobs to their queues, whichever they are: a Redis without Ruby has no other poller.
+// moves due jobs to their queues, whichever they are: a Redis without Ruby has no other poller. A
+// job whose queue's key is no list is dead, so that it does not hold up those of other queues.
 // Retries of this queue go to lists by their failures. A token contains the time, so that it is
 // never reused, even if Redis has lost its last writes. Returns now, token and job of each,
 // and the milliseconds until the rate admits a job.
@@ -296,7 +307,11 @@ for _, from in ipairs({KEYS[2], KEYS[3]}) do
                string.format('%d', math.min(as.retry_count + 1, tonumber(ARGV[8])))
         end
       end
-      redis.call('LPUSH', to, job)
+      local pushed = redis.pcall('LPUSH', to, job)
+      if type(pushed) == 'table' and pushed.err then
+        if not string.find(pushed.err, 'WRONGTYPE', 1, true) then return pushed end
+        redis.call('ZADD', 'dead', due, job)
+      end
       redis.call('ZREM', from, job)
       moved = moved + 1
       bytes = bytes + #job
