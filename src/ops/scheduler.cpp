@@ -9,9 +9,11 @@
 #include "src/engine/tx_factory.hpp"
 #include "src/ops/rounds.hpp"
 #include "src/store/blocking.hpp"
+#include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -19,7 +21,6 @@
 namespace pawl::ops {
 
 using namespace std::chrono_literals;
-using detail::column_as;
 using detail::execute_statement;
 using detail::Row;
 using detail::run_statement;
@@ -34,6 +35,7 @@ constexpr std::size_t name_max = 100;
 struct Stored {
     std::string schedule;
     TimePoint next_at{};
+    std::string problem;  // Empty: the row decodes.
 };
 struct Schedules {
     std::map<std::string, Stored, std::less<>> by_name;
@@ -44,9 +46,10 @@ Schedules read_schedules(store::Store& store) {
     return store::read_now(store, [](store::Session& session) {
         Schedules found{.by_name = {}, .now = session.now()};
         run_statement(session, sql::list_schedules, [&](const Row& row) {
-            const auto& of = sql::list_schedules.name;
+            store::DamagedRow values{row, sql::list_schedules.name};
+            const auto next_at = values.column<TimePoint>(2, "next_at");
             found.by_name[std::string{row.text(0)}] = {
-                std::string{row.text(1)}, column_as<TimePoint>(row, 2, of)};
+                std::string{row.text(1)}, next_at, values.problem()};
         });
         return found;
     });
@@ -110,16 +113,26 @@ std::chrono::milliseconds Scheduler::run_once() {
     if (!declared_) declare();
     const auto found = read_schedules(engine_.store());
     auto wait = look_again;
+    std::exception_ptr failed;  // Of the first job that failed: the others do not wait for it.
     for (const auto& job : jobs_) {
         const auto row = found.by_name.find(job.name);
         // A server with another release of the program has declared it anew, and runs it.
         if (row == found.by_name.end() || row->second.schedule != job.schedule) continue;
-        const auto& stored = row->second.next_at;
-        const auto decision =
-            core::decide_tick(job.cron, job.zone, job.skip_missed, stored, found.now);
-        if (decision.advance) run_tick(job, stored);
-        wait = std::min(wait, std::max(decision.next_at - found.now, 1ms));
+        try {
+            const auto& [_, stored, problem] = row->second;
+            if (!problem.empty())
+                throw std::runtime_error{
+                    "PAWL0022: the row of the periodic job " + job.name +
+                    " is damaged: " + problem};
+            const auto decision =
+                core::decide_tick(job.cron, job.zone, job.skip_missed, stored, found.now);
+            if (decision.advance) run_tick(job, stored);
+            wait = std::min(wait, std::max(decision.next_at - found.now, 1ms));
+        } catch (const std::exception&) {
+            if (!failed) failed = std::current_exception();
+        }
     }
+    if (failed) std::rethrow_exception(failed);
     return wait;
 }
 

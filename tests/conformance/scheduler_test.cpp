@@ -23,6 +23,8 @@ struct Report {
 constexpr Sql args_of_jobs = on_all("args_of_jobs", "SELECT args FROM pawl_jobs ORDER BY id");
 constexpr Sql args_of_staged =
     on_all("args_of_staged", "SELECT args FROM pawl_staged_jobs ORDER BY id");
+constexpr auto damage_a =
+    on_all<0>("damage_a", "UPDATE pawl_schedules SET next_at = 'infinity' WHERE name = 'a'");
 constexpr auto set_next = on_all<1>("set_next", "UPDATE pawl_schedules SET next_at = $1");
 
 // A server's scheduler. The clock stands at 2027-01-15T08:00:00Z.
@@ -34,11 +36,16 @@ public:
               options,
               engine::open_installation(store, clock, base::system_random(), "")} {}
     Server& every(const std::string& cron, const PeriodicOptions& options = {}) {
-        scheduler
-            .add(ops::periodic_job(cron, options, Report::kind, [this](Tx& tx, TimePoint tick) {
+        scheduler.add(ops::periodic_job(
+            cron,
+            options,
+            Report::kind,
+            [this, name = options.name](Tx& tx, TimePoint tick) {
                 tx.stage(Report{base::time_text(tick)});
-                if (fails) throw std::runtime_error{"no report"};
-            }));
+                if (fails || (!name.empty() && name == failing))
+                    throw std::runtime_error{"no report"};
+            }
+        ));
         return *this;
     }
     std::chrono::milliseconds run_once() { return scheduler.run_once(); }
@@ -46,6 +53,7 @@ public:
     engine::Engine engine;
     int woken{0};
     bool fails{false};
+    std::string failing{};  // The name of a job.
     ops::Scheduler scheduler{engine, [this] { ++woken; }};
 };
 
@@ -87,6 +95,23 @@ TEST_P(SchedulerTest, a_job_is_staged_at_each_tick_and_not_before) {
     EXPECT_EQ(row().schedule, "*/30 * * * * UTC");
     EXPECT_EQ(row().last_at, clock.now());
     EXPECT_EQ(row().next_at, clock.now() + 30min);
+}
+
+// Issue 38, number 5: the jobs that were declared later were never staged.
+TEST_P(SchedulerTest, a_job_that_fails_does_not_stop_the_others) {
+    Server server{*store, clock};
+    server.every("@hourly", {.name = "a"}).every("@hourly", {.name = "b"});
+    server.failing = "a";
+    server.run_once();
+    clock.advance(1h);
+
+    EXPECT_THROW(server.run_once(), std::runtime_error);
+
+    EXPECT_THAT(jobs(), ElementsAre(report("09:00")));
+    write_one(*store, damage_a);
+    clock.advance(1h);
+    EXPECT_THROW(server.run_once(), std::exception);
+    EXPECT_THAT(jobs(), ElementsAre(report("09:00"), report("10:00")));
 }
 
 TEST_P(SchedulerTest, of_two_servers_one_stages_the_job) {
