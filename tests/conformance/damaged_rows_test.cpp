@@ -34,6 +34,10 @@ constexpr Sql damage_dead{
     "damage_dead",
     "UPDATE pawl_dead_jobs SET failures = 3000000000 WHERE jid = $1",
     "UPDATE pawl_dead_jobs SET created_at = 'infinity' WHERE jid = $1"};
+constexpr Sql damage_history{
+    "damage_history",
+    "UPDATE pawl_dead_jobs SET history = 'no list' WHERE jid = $1",
+    "UPDATE pawl_dead_jobs SET history = '7' WHERE jid = $1"};
 // These columns have 32 bits on PostgreSQL: no number is out of range there.
 constexpr Sql damage_status{
     "damage_status",
@@ -129,6 +133,21 @@ TEST_P(DamagedRowsTest, a_damaged_dead_letter_is_listed_and_can_be_purged) {
     EXPECT_THAT(dead[1].damaged.columns, IsEmpty());
     EXPECT_THAT(letters.groups({}), SizeIs(1));
     EXPECT_EQ(letters.purge(Texts{dead[0].id}, {"ann", "damaged"}).done, 1);
+}
+
+// Issue 38, number 5: `dlq merge --all` merged no job of its batch.
+TEST_P(DamagedRowsTest, a_dead_letter_with_a_damaged_history_is_merged_with_the_others) {
+    for (const auto* jid : {"a", "b"}) {
+        stage(sql::insert_job, jid);
+        queue.dead_letter(queue.claim(1, 30s).at(0), "no such mailbox");
+    }
+    run(damage_history, "a");
+    Texts ids;
+    for (const auto& letter : letters.page({}, "", 10)) ids.push_back(letter.id);
+
+    EXPECT_EQ(letters.merge(ids, {"ann", "it is back"}, std::nullopt).done, 2);
+
+    EXPECT_THAT(queue.claim(10, 30s), SizeIs(2));
 }
 
 TEST_P(DamagedRowsTest, the_reaper_skips_a_damaged_key_and_removes_the_others) {

@@ -379,13 +379,14 @@ WHERE id = ANY (ARRAY(SELECT split_part(held, ':', 1)::bigint FROM json_array_el
 RETURNING id || ':' || attempt;
 
 -- name: merge_dead_jobs [sqlite]   ($1 ids as a JSON list, $2 now, $3 whether to clear called_at, $4 now as text, $5 actor)
--- Runs in one transaction after lock_dead_jobs and before delete_dead_jobs.
+-- Runs in one transaction after lock_dead_jobs and before delete_dead_jobs. One damaged history must not hold up the others.
 INSERT INTO pawl_jobs
     (id, jid, queue, priority, partition, kind, args, state, run_at, attempt, failures, called_at, key_id, created_at, first_failed_at,
      last_failed_at, last_error, history, trace)
 SELECT id, jid, queue, priority, partition, kind, args, 'ready', $2, attempt, 0, CASE WHEN $3 THEN NULL ELSE called_at END, key_id,
        created_at, first_failed_at, last_failed_at, last_error,
-       json_insert(CASE WHEN json_array_length(history) > 20 THEN json_remove(history, '$[1]') ELSE history END, '$[#]',
+       json_insert(CASE WHEN NOT json_valid(history) THEN '[]'
+                        WHEN json_array_length(history) > 20 THEN json_remove(history, '$[1]') ELSE history END, '$[#]',
                    json_object('at', $4, 'merged_by', $5)), trace
 FROM pawl_dead_jobs
 WHERE id IN (SELECT value FROM json_each($1));
@@ -397,7 +398,8 @@ INSERT INTO pawl_jobs
      last_failed_at, last_error, history, trace)
 SELECT id, jid, queue, priority, partition, kind, args, 'ready', $2::timestamptz, attempt, 0,
        CASE WHEN $3::boolean THEN NULL ELSE called_at END, key_id, created_at, first_failed_at, last_failed_at, last_error,
-       (CASE WHEN jsonb_array_length(history) > 20 THEN history - 1 ELSE history END)
+       (CASE WHEN jsonb_typeof(history) <> 'array' THEN '[]'::jsonb
+             WHEN jsonb_array_length(history) > 20 THEN history - 1 ELSE history END)
            || jsonb_build_array(jsonb_build_object('at', $4::text, 'merged_by', $5::text)), trace
 FROM pawl_dead_jobs
 WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint));
