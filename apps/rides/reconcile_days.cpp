@@ -27,6 +27,7 @@ using Day = std::chrono::sys_days;
 constexpr int page_size = 10'000;   // Rides a query.
 constexpr std::size_t batch = 500;  // Differences a transaction.
 constexpr int days_max = 31;
+constexpr int failed_in_turn_max = 3;  // Then the provider fails, and not one charge.
 constexpr std::int64_t seconds_of_day = 86'400;
 constexpr std::int64_t slices = 8;  // Stripe's limit is 100 requests a second.
 
@@ -160,11 +161,19 @@ std::vector<ChargeDifference> differences_of(
                   : theirs.description}
         );
     }
+    int failed_in_turn = 0;
     for (const auto& ours : compared.only_ours) {
         if (stop.stop_requested()) break;
-        if (stripe.find_charge(ours.charge)) continue;  // It is compared on its own day.
-        found.push_back({ours.charge, "only-ours", ours.id, ours.amount, ours.currency, ours.state}
-        );
+        std::string detail = ours.state;
+        try {
+            if (stripe.find_charge(ours.charge)) continue;  // It is compared on its own day.
+            failed_in_turn = 0;
+        } catch (const std::runtime_error& error) {
+            // One charge that the provider fails to show does not hold up the day.
+            if (++failed_in_turn == failed_in_turn_max) throw;
+            detail = error.what();
+        }
+        found.push_back({ours.charge, "only-ours", ours.id, ours.amount, ours.currency, detail});
     }
     return found;
 }

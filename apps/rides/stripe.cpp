@@ -11,6 +11,7 @@
 #include <boost/url/rfc/unreserved_chars.hpp>
 #include <boost/url/url.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <type_traits>
@@ -207,17 +208,30 @@ pawl::Outcome<Charge, Declined> Stripe::charge_once(pawl::Call& call, const Char
 
 namespace {
 
+// A text that every database takes: without NUL, and not longer than an index allows.
+std::string storable_text_at(const boost::json::value& value, const char* name) {
+    constexpr std::size_t bytes_max = 1'000;
+    auto text = text_at(value, name);
+    std::ranges::replace(text, '\0', '?');
+    if (text.size() <= bytes_max) return text;
+    text.resize(bytes_max);
+    while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0U) == 0x80U)
+        text.pop_back();
+    if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xc0U) text.pop_back();
+    return text;
+}
+
 BookedCharge charge_of(const boost::json::value& value) {
     const auto number_at = [&](const char* name) {
         const auto* member = value.as_object().if_contains(name);
         return member != nullptr && member->is_int64() ? member->get_int64() : 0;
     };
     return {
-        text_at(value, "id"),
+        storable_text_at(value, "id"),
         number_at("amount"),
-        text_at(value, "currency"),
-        text_at(value, "customer"),
-        text_at(value, "description"),
+        storable_text_at(value, "currency"),
+        storable_text_at(value, "customer"),
+        storable_text_at(value, "description"),
         number_at("created"),
         number_at("amount_refunded")};
 }
@@ -250,6 +264,10 @@ ChargePage Stripe::list_charges(const ChargeQuery& query) {
         if (one.is_object()) page.charges.push_back(charge_of(one));
     const auto* more = body.as_object().if_contains("has_more");
     page.has_more = more != nullptr && more->is_bool() && more->get_bool();
+    if (page.has_more && (page.charges.empty() || page.charges.back().id.empty() ||
+                          page.charges.back().id == query.after))
+        throw std::runtime_error{
+            "the provider's list of charges does not go on after " + query.after};
     return page;
 }
 

@@ -7,6 +7,7 @@ import resource
 import time
 
 from kill_cases import QUICK, SLOW
+from strange_provider import StrangeProvider, http
 from world import World, check, check_equal, wait_until
 
 EACH_MINUTE = ['--reconcile-at', '* * * * *']
@@ -124,10 +125,48 @@ def large(settings):
         check(took < 60 * SLOW, f'a million charges took {took:.0f} s')
 
 
+# One odd charge among the others.
+
+def list_of(charges, has_more=False):
+    return http(200, {'object': 'list', 'data': charges, 'has_more': has_more})
+
+
+def odd_charges_hold_up_no_day(settings):
+    """Issue 38, number 5: a description with NUL, an id of 5,000 bytes, and a charge that the provider fails to show."""
+    with Past(settings) as world:
+        begin = int(datetime.datetime(world.day.year, world.day.month, world.day.day, tzinfo=datetime.timezone.utc).timestamp())
+        odd = [{'id': name, 'amount': 2000, 'currency': 'usd', 'description': text, 'created': begin}
+               for name, text in (('ch_nul', 'a\x00b'), ('ch_' + 'é' * 2500, 'long'))]
+
+        def answer(path):
+            if path.startswith('/v1/charges?'):
+                return list_of(odd if f'created%5Bgte%5D={begin}&' in path else [])
+            return http(500 if path.endswith(charge_id(1)) else 404, {'error': {'message': 'odd'}})
+        with StrangeProvider(answer) as provider:
+            world.start_server()
+            world.stripe = provider.port
+            fill_rides(world, world.day, 1, 2)
+            check('4 differences' in world.reconcile('--day', str(world.day), status=1), 'the day')
+            found = dict(world.rows('SELECT charge_id, detail FROM reconcile_differences'))
+            check_equal((len(found), found['ch_nul'], found[charge_id(2)]), (4, 'a?b', 'booked'), f'{found}')
+            check('did not' in found[charge_id(1)], f'{found}')
+
+
+def a_list_of_charges_without_an_end_is_an_error(settings):
+    with Past(settings) as world, StrangeProvider(list_of([{'id': 'ch_1', 'amount': 1, 'currency': 'usd', 'created': 1}], True)) as provider:
+        world.start_server()
+        world.stripe = provider.port
+        world.reconcile('--day', str(world.day), status=1)
+        check_equal(world.count('reconcile_days'), 0, 'days that are compared')
+
+
 def cases(settings):
     found = [('reconcile: each night', lambda: each_night(settings, False)),
              ('reconcile: killed and begun again', lambda: each_night(settings, True)),
-             ('reconcile: days at midnight', lambda: days_at_midnight(settings))]
+             ('reconcile: days at midnight', lambda: days_at_midnight(settings)),
+             ('right: reconcile: odd charges hold up no day', lambda: odd_charges_hold_up_no_day(settings)),
+             ('right: reconcile: a list of charges without an end is an error',
+              lambda: a_list_of_charges_without_an_end_is_an_error(settings))]
     if settings.mode == 'long':
         found.append(('reconcile: a million charges in a minute', lambda: large(settings)))
     return found

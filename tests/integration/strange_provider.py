@@ -16,7 +16,7 @@ CHARGED = http(200, {'id': 'ch_strange', 'object': 'charge'})
 
 
 class StrangeProvider:
-    """Listens on loopback. Answers each request with `answer` and closes; None: closes without a byte.
+    """Listens on loopback. Answers each request with `answer` (or what it makes of the path) and closes; None: closes without a byte.
 
     With `first`, the first requests get these instead, one each.
     """
@@ -53,6 +53,8 @@ class StrangeProvider:
                     return
                 self.requests.append(request)
                 answer = self.first.pop(0) if self.first else self.answer
+                if callable(answer):
+                    answer = answer(request[0])
                 if answer is not None:
                     connection.sendall(answer)
             except OSError:
