@@ -39,11 +39,45 @@ pawl::bank::AchCredit credit_of(const Payment& payment) {
 }
 
 template <class Line, class Make>
-std::vector<Line> lines_of(std::span<const Payment> payments, Make make) {
+std::vector<Line> lines_of(const BankFormat& format, std::span<const Payment> payments, Make make) {
     std::vector<Line> lines;
     lines.reserve(payments.size());
-    std::transform(payments.begin(), payments.end(), std::back_inserter(lines), make);
+    for (const auto& payment : payments) lines.push_back(make(format.as_sent(payment)));
     return lines;
+}
+
+pawl::bank::CharacterSet characters_of(const Settings& settings) {
+    if (settings.nacha) return pawl::bank::CharacterSet::ascii;
+    return settings.iso20022->characters == "xml" ? pawl::bank::CharacterSet::xml
+                                                  : pawl::bank::CharacterSet::epc217;
+}
+
+bool transliterates(const Settings& settings) {
+    const auto chosen =
+        settings.nacha ? settings.nacha->transliterate : settings.iso20022->transliterate;
+    return chosen.value_or(false);
+}
+
+// No file of NACHA has it, but the database and the answers do.
+bool is_plain_reference(std::string_view text) {
+    constexpr std::size_t bytes_max = 140;
+    return text.size() <= bytes_max &&
+           std::ranges::none_of(text, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; });
+}
+
+// The writers name fields as the standards do.
+std::string named_as_in_request(std::string why) {
+    struct Field {
+        std::string_view standard;
+        std::string_view ours;
+    };
+    for (const auto& [standard, ours] :
+         {Field{"remittance ", "reference "},
+          Field{"name ", "creditor_name "},
+          Field{"account_number ", "creditor_account "},
+          Field{"cents ", "amount "}})
+        if (why.starts_with(standard)) return why.replace(0, standard.size(), ours);
+    return why;
 }
 
 }  // namespace
@@ -59,8 +93,9 @@ std::string BankFormat::write(const FileFacts& facts, std::span<const Payment> p
              .debtor_name = iso->debtor_name,
              .debtor_account = iso->debtor_account,
              .debtor_bic = iso->debtor_bic.value_or(""),
-             .currency = iso->currency},
-            lines_of<pawl::bank::CreditTransfer>(payments, &transfer_of)
+             .currency = iso->currency,
+             .characters = characters_of(settings_)},
+            lines_of<pawl::bank::CreditTransfer>(*this, payments, &transfer_of)
         );
     const auto& nacha = *settings_.nacha;
     return pawl::bank::write_nacha(
@@ -75,7 +110,7 @@ std::string BankFormat::write(const FileFacts& facts, std::span<const Payment> p
          .effective_date = execution_date,
          .file_id_modifier = modifiers.at(static_cast<std::size_t>(facts.number_of_day - 1)),
          .reference_code = eight_digits(facts.number)},
-        lines_of<pawl::bank::AchCredit>(payments, &credit_of)
+        lines_of<pawl::bank::AchCredit>(*this, payments, &credit_of)
     );
 }
 
@@ -86,10 +121,38 @@ std::optional<std::string> BankFormat::problem(const Payment& payment) const {
                ", so that a full file has a control sum.";
     if (settings_.iso20022 && payment.routing_number)
         return "routing_number: Must be left out; creditor_account is an IBAN.";
+    if (settings_.nacha && !is_plain_reference(payment.reference))
+        return "reference: Must have at most 140 bytes, and no control characters.";
     try {
         (void)write({.number = 1, .number_of_day = 1}, {&payment, 1});
     } catch (const std::invalid_argument& wrong) {
-        return wrong.what();
+        return named_as_in_request(wrong.what());
+    }
+    return std::nullopt;
+}
+
+Payment BankFormat::as_sent(Payment payment) const {
+    if (!transliterates(settings_)) return payment;
+    const auto set = characters_of(settings_);
+    payment.creditor_name = pawl::bank::transliterated(payment.creditor_name, set);
+    payment.reference = pawl::bank::transliterated(payment.reference, set);
+    return payment;
+}
+
+std::optional<std::string> BankFormat::settings_problem() const {
+    const auto& iso = settings_.iso20022;
+    const Payment any{
+        .end_to_end_id = "1",
+        .amount = 1,
+        .currency = currency(),
+        .creditor_name = "Jane",
+        .creditor_account = iso ? iso->debtor_account : "1",
+        .routing_number = iso ? std::nullopt : std::optional{settings_.nacha->destination},
+        .reference = ""};
+    try {
+        (void)write({.number = 1, .number_of_day = 1}, {&any, 1});
+    } catch (const std::invalid_argument& wrong) {
+        return (iso ? "iso20022: " : "nacha: ") + std::string{wrong.what()};
     }
     return std::nullopt;
 }

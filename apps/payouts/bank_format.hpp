@@ -26,6 +26,10 @@ public:
     std::string write(const FileFacts& facts, std::span<const Payment> payments) const;
     // Why no file can have this payment; nullopt: one can.
     std::optional<std::string> problem(const Payment& payment) const;
+    // With the texts that the bank gets. Throws std::invalid_argument if one is not UTF-8.
+    Payment as_sent(Payment payment) const;
+    // Why no file can have these settings; nullopt: one can.
+    std::optional<std::string> settings_problem() const;
     pawl::bank::ReadReport read(std::string_view bytes) const;
 
     // Both are made from the number alone, so they are as unique.

@@ -18,7 +18,8 @@ using pawl::testing::TestDatabase;
 
 Settings iso_settings() {
     Settings settings;
-    settings.iso20022 = Settings::Iso20022{"Rocket Rides", "DE89370400440532013000", {}, "EUR"};
+    settings.iso20022 =
+        Settings::Iso20022{"Rocket Rides", "DE89370400440532013000", {}, "EUR", {}, {}};
     settings.payouts_max = 2;
     return settings;
 }

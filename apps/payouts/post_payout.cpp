@@ -2,6 +2,8 @@
 
 #include "payouts/statements.hpp"
 
+#include <utility>
+
 namespace payouts {
 
 namespace {
@@ -10,6 +12,9 @@ struct Taken {
     PayoutId id{};
     std::string end_to_end_id;
     std::string state;
+    // As the bank gets them.
+    std::string creditor_name;
+    std::string reference;
 };
 
 // 15 characters, 75 bits, of what the client sent: after a restore of the database the same request
@@ -29,7 +34,7 @@ std::string end_to_end_id(const PostPayout::Started& at) {
 
 pawl::Next<pawl::Refusal> PostPayout::insert(pawl::Tx& tx, const Started& at) {
     const auto& r = at.request;
-    const Payment payment{
+    Payment payment{
         .end_to_end_id = end_to_end_id(at),
         .amount = r.amount,
         .currency = r.currency,
@@ -39,6 +44,7 @@ pawl::Next<pawl::Refusal> PostPayout::insert(pawl::Tx& tx, const Started& at) {
         .reference = r.reference.value_or("")};
     if (auto why = format_.problem(payment))
         return pawl::refuse(problem(422, "The payout can't be made", *why));
+    payment = format_.as_sent(std::move(payment));
     const auto id = pawl::query_one<PayoutId>(
         tx,
         sql::insert_payout,
@@ -56,7 +62,9 @@ pawl::Next<pawl::Refusal> PostPayout::insert(pawl::Tx& tx, const Started& at) {
     );
     tx.reference("payout", id.value);
     tx.reference("end_to_end_id", payment.end_to_end_id);
-    auto response = pawl::respond(201, Taken{id, payment.end_to_end_id, "collected"});
+    auto response = pawl::respond(
+        201, Taken{id, payment.end_to_end_id, "collected", payment.creditor_name, payment.reference}
+    );
     response.headers.push_back({"Location", "/payouts/" + std::to_string(id.value)});
     return pawl::answer(response);
 }

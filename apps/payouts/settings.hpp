@@ -17,6 +17,9 @@ struct Settings {
         std::string debtor_account;
         std::optional<std::string> debtor_bic;
         std::string currency;
+        // What the bank takes in texts: "epc217", the default, or "xml" (pawl::bank::CharacterSet).
+        std::optional<std::string> characters;
+        std::optional<bool> transliterate;  // Of payouts; false: another character is refused.
     };
     struct Nacha {
         std::string destination;
@@ -26,6 +29,7 @@ struct Settings {
         std::string company_name;
         std::string company_id;
         std::string description;
+        std::optional<bool> transliterate;
     };
     struct Server {
         std::string host;
@@ -39,6 +43,7 @@ struct Settings {
         std::optional<std::string> archive;  // Where the bank moves them.
         std::string outbox;                  // Where the bank's reports come from.
         std::optional<std::int64_t> timeout_ms;
+        std::optional<std::size_t> entries_max;  // Names of the outbox that are read; 50,000.
     };
     struct ApiClient {
         std::string token;
@@ -53,12 +58,13 @@ struct Settings {
     std::string fetch;                         // "*/5 * * * *"
     std::optional<std::string> time_zone;      // Of both; UTC.
     int execution_in_days{};                   // From the day of the file, in UTC.
-    std::optional<std::int64_t> payouts_max;   // In one file; 5,000.
+    std::optional<std::int64_t> payouts_max;   // In one file, at most 25,000; 5,000.
     std::optional<std::int64_t> first_report;  // The bank's first number of each series; 1.
     std::vector<ApiClient> clients;
     // How long a server that may be dead holds a request or a job, and the waits of failed jobs.
     std::optional<std::int64_t> lease_ms;
     std::optional<std::vector<std::int64_t>> retry_ms;
+    std::optional<std::int64_t> settle_after_ms;  // As of the attention list: 30 s.
 
     std::optional<std::string> problem() const;
     pawl::SftpOptions sftp_options() const;

@@ -23,6 +23,17 @@ bool is_routing_number(std::string_view text);
 // SHA-256 as 64 hex digits, for the hash that is frozen with a file.
 std::string sha256(std::string_view bytes);
 
+// The characters that a bank takes in texts. A text with another one is refused, not changed.
+enum class CharacterSet {
+    epc217,  // SEPA's basic set (EPC217-08): A-Z a-z 0-9 / - ? : ( ) . , ' + and the space.
+    ascii,   // Printable ASCII; always that of NACHA.
+    xml      // XML 1.0 (2.2), without controls and noncharacters.
+};
+// Each character that is not in the set becomes what EPC217-08 gives for it ("é" is "e", "&" is
+// "+"); letters beyond that document become their base letter. One without such a form stays, for
+// the check to refuse. The text may become longer. Throws std::invalid_argument if it is not UTF-8.
+std::string transliterated(std::string_view text, CharacterSet to);
+
 // pain.001.001.09: a customer's credit transfers.
 struct CreditTransfer {
     std::string end_to_end_id{};  // 1 to 35 characters; the bank's reports name it.
@@ -39,6 +50,8 @@ struct Pain001 {
     std::string debtor_account{};  // IBAN.
     std::string debtor_bic{};      // Empty: NOTPROVIDED.
     std::string currency{};        // EUR
+    // Of all texts. Ids neither begin nor end with / and have no // in epc217.
+    CharacterSet characters{CharacterSet::epc217};
 };
 // One payment information block. Throws std::invalid_argument, which names the field, if a value
 // breaks the standard's rule, or if there is no transfer.
@@ -99,8 +112,12 @@ struct Report {
 // wrong.
 struct ReportProblem {
     std::string rule{};   // What the standard requires: "camt.054 TtlNtries/Sum".
-    std::string found{};  // For operators.
+    std::string found{};  // For operators: at most 500 bytes of UTF-8 without control characters.
+    // As far as the file could be read: a file that is here, though wrong, leaves no gap.
+    std::vector<ReportNumber> numbers{};
 };
+// Every text of a Report has at most 200 bytes of UTF-8 without control characters, so that a
+// database takes it.
 using ReadReport = std::variant<Report, ReportProblem>;
 
 // camt.054.001.08. Reads no entity, no DTD and nothing from the network. All counts and sums that

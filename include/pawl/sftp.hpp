@@ -31,6 +31,8 @@ struct SftpOptions {
     std::chrono::milliseconds connect_timeout{10'000};
     std::chrono::milliseconds timeout{30'000};            // For each answer of the server.
     std::size_t file_max{std::size_t{64} * 1024 * 1024};  // Bytes of a file that is read.
+    // Files of a folder that are listed, and half of the names that are read for it.
+    std::size_t entries_max{50'000};
 
     std::optional<std::string> problem() const;  // Names the option, the value and the limit.
 };
@@ -90,7 +92,8 @@ public:
     // tries left under such names; and renames, which never overwrites. If the server refuses the
     // rename it queries again.
     Uploaded upload(const Call& call, const SftpUpload& file) const;
-    // The regular files of a folder, by name.
+    // The regular files of a folder, by name: at most options().entries_max, those that the server
+    // lists first. A name may be any bytes. One over 4,095 bytes is left out.
     std::vector<SftpEntry> list(const Call& call, const std::string& folder) const;
     // Throws SftpError (refused) if there is none.
     std::string read(const Call& call, const std::string& path) const;

@@ -11,6 +11,7 @@
 
 #include "src/bank/amount.hpp"
 #include "src/bank/line_keys.hpp"
+#include "src/bank/report_check.hpp"
 #include "src/bank/xml_reader.hpp"
 
 #include <array>
@@ -31,7 +32,7 @@ constexpr std::size_t transactions_max = 500'000;
 using Problem = std::optional<ReportProblem>;
 
 ReportProblem problem(std::string_view rule, std::string found) {
-    return {"camt.054 " + std::string{rule}, std::move(found)};
+    return {"camt.054 " + std::string{rule}, std::move(found), {}};
 }
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
@@ -297,15 +298,16 @@ private:
     Sum credits_;
 };
 
-}  // namespace
+// The account and the number of a notification, which may be an unfinished one.
+std::optional<ReportNumber> number_of(const XmlElement& notification) {
+    auto account = notification.text_at("Acct/Id/IBAN");
+    if (account.empty()) account = notification.text_at("Acct/Id/Othr/Id");
+    const auto number = whole_number(notification.text_at("ElctrncSeqNb"));
+    if (account.empty() || !number) return std::nullopt;
+    return ReportNumber{std::string{account}, *number};
+}
 
-ReadReport read_camt054(std::string_view bytes) {
-    NotificationReader reader;
-    const auto read = read_xml(bytes, [&](std::string_view path, const XmlElement& element) {
-        return reader.read(path, element);
-    });
-    if (const auto* wrong = std::get_if<XmlProblem>(&read)) return problem("XML", wrong->found);
-    const auto& document = std::get<XmlDocument>(read);
+ReadReport report_of(const XmlDocument& document, NotificationReader& reader) {
     if (document.root.name != "Document" || document.name_space != camt054_name_space)
         return problem("namespace", "it is not " + std::string{camt054_name_space});
     if (auto wrong = reader.problem_found()) return std::move(*wrong);
@@ -316,6 +318,27 @@ ReadReport read_camt054(std::string_view bytes) {
     if (report.message_id.empty()) return problem("GrpHdr/MsgId", "it is missing");
     if (report.numbers.empty()) return problem("Ntfctn", "it is missing");
     return std::move(report);
+}
+
+}  // namespace
+
+ReadReport read_camt054(std::string_view bytes) {
+    NotificationReader reader;
+    const auto read = read_xml(bytes, [&](std::string_view path, const XmlElement& element) {
+        return reader.read(path, element);
+    });
+    if (const auto* wrong = std::get_if<XmlProblem>(&read))
+        return checked(problem("XML", wrong->found));
+    const auto& document = std::get<XmlDocument>(read);
+    auto made = report_of(document, reader);
+    auto* wrong = std::get_if<ReportProblem>(&made);
+    if (wrong == nullptr) return checked(std::move(made));
+    wrong->numbers = std::move(reader.report().numbers);
+    // Reading stopped in this notification.
+    const auto* open = document.root.find("BkToCstmrDbtCdtNtfctn/Ntfctn");
+    if (const auto number = open == nullptr ? std::nullopt : number_of(*open))
+        wrong->numbers.push_back(*number);
+    return checked(std::move(made));
 }
 
 }  // namespace pawl::bank

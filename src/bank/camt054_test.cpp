@@ -188,6 +188,34 @@ TEST(Camt054, a_deep_file_is_refused) {
     EXPECT_EQ(rule_of(deep), "camt.054 XML: it is nested too deeply");
 }
 
+std::vector<ReportNumber> numbers_of(const std::string& bytes) {
+    const auto read = read_camt054(bytes);
+    return std::get<ReportProblem>(read).numbers;
+}
+
+// Issue 38, number 5: one wrong report stopped all later ones of its series.
+TEST(Camt054, a_report_that_is_wrong_has_its_number_as_far_as_it_can_be_read) {
+    const auto good = golden_file("camt054.xml");
+    const auto pending = numbers_of(replaced(good, "<Cd>BOOK<", "<Cd>PDNG<"));
+    ASSERT_EQ(pending.size(), 1U);
+    EXPECT_EQ(pending[0].series, "DE89370400440532013000");
+    EXPECT_EQ(pending[0].number, 7);
+    EXPECT_EQ(numbers_of(replaced(good, "<Sum>246.97", "<Sum>246.98")).size(), 1U);
+    EXPECT_EQ(numbers_of(replaced(good, "camt.054.001.08", "camt.054.001.11")).size(), 1U);
+    EXPECT_TRUE(numbers_of(good.substr(0, good.size() / 2)).empty());
+}
+
+TEST(Camt054, a_value_that_a_database_may_refuse_stops_the_report) {
+    const auto good = golden_file("camt054.xml");
+    const auto rule =
+        rule_of(replaced(good, "<EndToEndId>P2", "<EndToEndId>" + std::string(3'000, 'x')));
+    EXPECT_TRUE(rule.starts_with("values of at most 200 bytes")) << rule;
+    EXPECT_NE(rule_of(replaced(good, "<EndToEndId>P2", "<EndToEndId>P\xc2\x85")), "none");
+    const auto long_count =
+        rule_of(replaced(good, "<NbOfTxs>2", "<NbOfTxs>" + std::string(9'000, '9')));
+    EXPECT_LT(long_count.size(), 600U);
+}
+
 }  // namespace
 
 }  // namespace pawl::bank

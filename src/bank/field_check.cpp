@@ -1,9 +1,9 @@
 #include "src/bank/field_check.hpp"
 
+#include "src/bank/characters.hpp"
 #include "src/base/text.hpp"
 #include "src/base/time_text.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 
 namespace pawl::bank {
@@ -27,21 +27,23 @@ void refuse_field(std::string_view field, std::string_view rule) {
 
 void check_text(std::string_view field, std::string_view text, TextRule rule) {
     if (!base::is_utf8(text)) refuse_field(field, "must be UTF-8");
-    const auto is_control = [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; };
-    if (std::any_of(text.begin(), text.end(), is_control))
-        refuse_field(field, "has no control characters");
     if (!text.empty() && (text.front() == ' ' || text.back() == ' '))
         refuse_field(field, "does not begin or end with a space");
     std::size_t characters = 0;
-    for (auto rest = text; !rest.empty(); rest.remove_prefix(base::character_length(rest)))
+    for (auto rest = text; !rest.empty(); rest.remove_prefix(base::character_length(rest))) {
+        const auto c = code_point(rest.substr(0, base::character_length(rest)));
+        if (!is_in(rule.characters, c))
+            refuse_field(field, "has " + name_of(c) + ", " + std::string{rule_of(rule.characters)});
         ++characters;
+    }
     check_length(field, characters, rule);
 }
 
-void check_ascii(std::string_view field, std::string_view text, TextRule rule) {
-    if (!std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; }))
-        refuse_field(field, "has printable ASCII characters only");
+void check_id(std::string_view field, std::string_view text, TextRule rule) {
     check_text(field, text, rule);
+    if (rule.characters == CharacterSet::epc217 &&
+        (text.starts_with('/') || text.ends_with('/') || text.find("//") != text.npos))
+        refuse_field(field, "does not begin or end with /, and has no // (EPC217-08)");
 }
 
 void check_date(std::string_view field, std::string_view text) {

@@ -29,13 +29,13 @@ void check_number(std::string_view field, std::string_view text) {
 
 void check_head(const Nacha& file) {
     check_number("destination", file.destination);
-    check_ascii("origin", file.origin, {.min = 1, .max = 10});
-    check_ascii("destination_name", file.destination_name, {.min = 0, .max = 23});
-    check_ascii("origin_name", file.origin_name, {.min = 0, .max = 23});
-    check_ascii("company_name", file.company_name, {.max = 16});
-    check_ascii("company_id", file.company_id, {.max = 10});
-    check_ascii("description", file.description, {.max = 10});
-    check_ascii("reference_code", file.reference_code, {.min = 0, .max = 8});
+    check_text("origin", file.origin, {.min = 1, .max = 10});
+    check_text("destination_name", file.destination_name, {.min = 0, .max = 23});
+    check_text("origin_name", file.origin_name, {.min = 0, .max = 23});
+    check_text("company_name", file.company_name, {.max = 16});
+    check_text("company_id", file.company_id, {.max = 10});
+    check_text("description", file.description, {.max = 10});
+    check_text("reference_code", file.reference_code, {.min = 0, .max = 8});
     check_date("effective_date", file.effective_date);
     if (number_of_modifier(file.file_id_modifier) == 0)
         refuse_field("file_id_modifier", "must be A to Z or 0 to 9");
@@ -44,10 +44,10 @@ void check_head(const Nacha& file) {
 }
 
 void check_credit(const AchCredit& credit) {
-    check_ascii("individual_id", credit.individual_id, {.max = 15});
-    check_ascii("name", credit.name, {.max = 22});
+    check_text("individual_id", credit.individual_id, {.max = 15});
+    check_text("name", credit.name, {.max = 22});
     check_number("routing_number", credit.routing_number);
-    check_ascii("account_number", credit.account_number, {.max = 17});
+    check_text("account_number", credit.account_number, {.max = 17});
     if (credit.cents <= 0 || credit.cents > cents_max)
         refuse_field("cents", "must be from 1 to 9,999,999,999");
 }

@@ -5,6 +5,7 @@
 
 #include "src/bank/line_keys.hpp"
 #include "src/bank/nacha_record.hpp"
+#include "src/bank/report_check.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -67,7 +68,8 @@ private:
     enum class State { begun, in_file, in_batch, after_entry, ended };
 
     ReportProblem problem(std::string_view rule, std::string found) const {
-        return {"NACHA " + std::string{rule}, "record " + std::to_string(number_) + ": " + found};
+        return {
+            "NACHA " + std::string{rule}, "record " + std::to_string(number_) + ": " + found, {}};
     }
     Problem expect(State state, std::string_view record) const {
         if (state_ == state) return std::nullopt;
@@ -213,17 +215,21 @@ private:
 
 ReadReport read_nacha_returns(std::string_view bytes) {
     if (bytes.size() > returns_bytes_max)
-        return ReportProblem{"at most 64 MiB", "the file is larger"};
+        return ReportProblem{"at most 64 MiB", "the file is larger", {}};
     ReturnsReader reader;
-    while (!bytes.empty()) {
+    Problem wrong;
+    while (!bytes.empty() && !wrong) {
         const auto end = std::min(bytes.find('\n'), bytes.size());
         auto line = bytes.substr(0, end);
         if (line.ends_with('\r')) line.remove_suffix(1);
         bytes.remove_prefix(std::min(end + 1, bytes.size()));
-        if (auto wrong = reader.record(line)) return std::move(*wrong);
+        wrong = reader.record(line);
     }
-    if (auto wrong = reader.end()) return std::move(*wrong);
-    return reader.take();
+    if (!wrong) wrong = reader.end();
+    auto report = reader.take();
+    if (!wrong) return checked(std::move(report));
+    wrong->numbers = std::move(report.numbers);
+    return checked(std::move(*wrong));
 }
 
 }  // namespace pawl::bank

@@ -199,6 +199,19 @@ TEST(NachaReturns, a_file_that_ends_early_is_refused) {
     }
 }
 
+TEST(NachaReturns, a_value_that_a_database_may_refuse_stops_the_file) {
+    auto bytes = golden_file("nacha_returns.ach");
+    const auto entry = bytes.find("\n6") + 1;
+    for (const char bad : {'\0', '\xe9', '\x1b'}) {
+        bytes[entry + 40] = bad;  // In the individual id.
+        const auto read = read_nacha_returns(bytes);
+        const auto* wrong = std::get_if<ReportProblem>(&read);
+        ASSERT_NE(wrong, nullptr);
+        EXPECT_TRUE(wrong->rule.starts_with("values of at most 200 bytes")) << wrong->rule;
+        EXPECT_EQ(wrong->numbers.size(), 1U);
+    }
+}
+
 }  // namespace
 
 }  // namespace pawl::bank::nacha_test

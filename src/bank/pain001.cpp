@@ -79,19 +79,23 @@ void check_iban(std::string_view field, std::string_view text) {
     if (!is_iban(text)) refuse_field(field, "must be an IBAN with the right check digits");
 }
 
-// ISO 9362: four letters or digits, the country, two of the place, perhaps three of the branch.
+// ISO 9362, as the schema has it: four letters or digits, two letters of the country, two of the
+// place, perhaps three of the branch.
 void check_bic(std::string_view text) {
-    const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
-        return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    const auto is_letter = [](char c) { return c >= 'A' && c <= 'Z'; };
+    const bool plain = std::all_of(text.begin(), text.end(), [&](char c) {
+        return is_letter(c) || (c >= '0' && c <= '9');
     });
-    if (!plain || (text.size() != 8 && text.size() != 11))
+    if (!plain || (text.size() != 8 && text.size() != 11) || !is_letter(text[4]) ||
+        !is_letter(text[5]))
         refuse_field("debtor_bic", "must be a BIC of 8 or 11 characters");
 }
 
 void check_pain001(const Pain001& file) {
-    check_text("message_id", file.message_id, {.max = 35});
+    const auto set = file.characters;
+    check_id("message_id", file.message_id, {.max = 35, .characters = set});
     check_date("execution_date", file.execution_date);
-    check_text("debtor_name", file.debtor_name, {.max = 140});
+    check_text("debtor_name", file.debtor_name, {.max = 140, .characters = set});
     check_iban("debtor_account", file.debtor_account);
     if (!file.debtor_bic.empty()) check_bic(file.debtor_bic);
     const auto is_capital = [](char c) { return c >= 'A' && c <= 'Z'; };
@@ -100,18 +104,18 @@ void check_pain001(const Pain001& file) {
         refuse_field("currency", "must be three capital letters, such as EUR");
 }
 
-void check_transfer(const CreditTransfer& transfer) {
-    check_text("end_to_end_id", transfer.end_to_end_id, {.max = 35});
+void check_transfer(const CreditTransfer& transfer, CharacterSet set) {
+    check_id("end_to_end_id", transfer.end_to_end_id, {.max = 35, .characters = set});
     if (transfer.amount <= 0) refuse_field("amount", "must be above 0");
-    check_text("creditor_name", transfer.creditor_name, {.max = 140});
+    check_text("creditor_name", transfer.creditor_name, {.max = 140, .characters = set});
     check_iban("creditor_account", transfer.creditor_account);
-    check_text("remittance", transfer.remittance, {.min = 0, .max = 140});
+    check_text("remittance", transfer.remittance, {.min = 0, .max = 140, .characters = set});
 }
 
-std::int64_t checked_sum(std::span<const CreditTransfer> transfers) {
+std::int64_t checked_sum(std::span<const CreditTransfer> transfers, CharacterSet set) {
     std::int64_t sum = 0;
     for (const auto& transfer : transfers) {
-        check_transfer(transfer);
+        check_transfer(transfer, set);
         if (transfer.amount > sum_max - sum) refuse_field("the sum", "has at most 15 digits");
         sum += transfer.amount;
     }
@@ -139,7 +143,7 @@ std::string write_pain001(const Pain001& file, std::span<const CreditTransfer> t
     check_pain001(file);
     if (transfers.empty()) refuse_field("the file", "has at least one transfer");
     const auto count = std::to_string(transfers.size());
-    const auto sum = amount_text(checked_sum(transfers), file.currency);
+    const auto sum = amount_text(checked_sum(transfers, file.characters), file.currency);
     XmlText xml;
     xml.open("Document");
     xml.attribute("xmlns", pain001_name_space);

@@ -22,7 +22,8 @@ Pain001 head() {
         .debtor_name = "Rocket Rides & Söhne <GmbH>",
         .debtor_account = "DE89370400440532013000",
         .debtor_bic = "COBADEFFXXX",
-        .currency = "EUR"};
+        .currency = "EUR",
+        .characters = CharacterSet::xml};
 }
 std::vector<CreditTransfer> two_transfers() {
     return {
@@ -77,12 +78,17 @@ TEST(Pain001, a_value_that_breaks_a_rule_is_refused_by_name) {
         {"debtor_name", [](auto& file, auto&) { file.debtor_name = "a\x01z"; }},
         {"debtor_name", [](auto& file, auto&) { file.debtor_name = "\xff"; }},
         {"debtor_account", [](auto& file, auto&) { file.debtor_account[3] = '0'; }},
+        {"debtor_name", [](auto& file, auto&) { file.debtor_name = "a\xc2\x85z"; }},
         {"debtor_bic", [](auto& file, auto&) { file.debtor_bic = "COBA"; }},
+        {"debtor_bic", [](auto& file, auto&) { file.debtor_bic = "COBA1EFF"; }},
         {"currency", [](auto& file, auto&) { file.currency = "eur"; }},
         {"end_to_end_id", [](auto&, auto& all) { all[1].end_to_end_id = std::string(36, 'x'); }},
         {"amount", [](auto&, auto& all) { all[0].amount = 0; }},
         {"the sum", [](auto&, auto& all) { all[0].amount = 999'999'999'999'999; }},
         {"creditor_name", [](auto&, auto& all) { all[0].creditor_name = std::string(141, 'x'); }},
+        {"creditor_name", [](auto&, auto& all) { all[0].creditor_name = "Jane \uffff Doe"; }},
+        {"creditor_name", [](auto&, auto& all) { all[0].creditor_name = "Jane \ufdd0 Doe"; }},
+        {"creditor_name", [](auto&, auto& all) { all[1].creditor_name = std::string(1, '\0'); }},
         {"creditor_account", [](auto&, auto& all) { all[0].creditor_account = "DE00"; }},
         {"remittance", [](auto&, auto& all) { all[0].remittance = " x"; }},
         {"the file", [](auto&, auto& all) { all.clear(); }}};
@@ -97,6 +103,34 @@ TEST(Pain001, a_value_that_breaks_a_rule_is_refused_by_name) {
             EXPECT_TRUE(std::string_view{error.what()}.starts_with(value.field)) << error.what();
         }
     }
+}
+
+TEST(Pain001, without_another_set_only_the_characters_of_epc217_08_are_written) {
+    Pain001 file = head();
+    file.characters = Pain001{}.characters;
+    file.debtor_name = "Rocket Rides";
+    auto transfers = two_transfers();
+    transfers[0].creditor_name = "Jane O'Hara (1/2), a-b: c+d. e?";
+    transfers[0].remittance = "";
+    EXPECT_NO_THROW((void)write_pain001(file, transfers));
+    for (const auto* bad : {"Jos\u00e9", "a & b", "a;b", "a_b", "a\"b", "a@b", "a*b"}) {
+        transfers[1].creditor_name = bad;
+        EXPECT_THROW((void)write_pain001(file, transfers), std::invalid_argument) << bad;
+    }
+}
+
+TEST(Pain001, an_id_of_epc217_08_has_its_slashes_in_between) {
+    Pain001 file = head();
+    file.characters = CharacterSet::epc217;
+    file.debtor_name = "Rocket Rides";
+    auto transfers = two_transfers();
+    transfers[0].creditor_name = transfers[0].remittance = "Jane";
+    for (const auto* bad : {"/a", "a/", "a//b"}) {
+        transfers[0].end_to_end_id = bad;
+        EXPECT_THROW((void)write_pain001(file, transfers), std::invalid_argument) << bad;
+    }
+    transfers[0].end_to_end_id = "a/b";
+    EXPECT_NO_THROW((void)write_pain001(file, transfers));
 }
 
 TEST(Pain001, a_name_may_have_140_characters_of_any_script) {

@@ -98,6 +98,7 @@ std::optional<std::string> SftpOptions::problem() const {
             return "host_keys has " + one + ": SHA256: and 43 characters, as ssh-keygen -l shows";
     if (key_file.empty() == password_file.empty())
         return "one of key_file and password_file is needed";
+    if (entries_max < 1) return "entries_max is 0: at least 1";
     if (connect_timeout.count() < 1 || timeout.count() < 1)
         return "connect_timeout and timeout are at least 1 ms";
     return std::nullopt;

@@ -321,14 +321,17 @@ bool SftpConnection::remove(const std::string& path) {
 std::vector<SftpEntry> SftpConnection::list(const std::string& folder) {
     Impl::Handle open{*impl_, folder, 0, LIBSSH2_SFTP_OPENDIR};
     std::vector<SftpEntry> found;
-    std::array<char, 1024> name{};
+    std::array<char, 4096> name{};
     LIBSSH2_SFTP_ATTRIBUTES attributes{};
-    while (true) {
+    // A listing may have no end, also one of folders and of names that are left out.
+    const auto max = impl_->options.entries_max;
+    for (std::size_t read = 0; found.size() < max && read / 2 < max; ++read) {
         const auto size = impl_->wait_for([&] {
             return ssize_t{libssh2_sftp_readdir_ex(
                 open.get(), name.data(), name.size(), nullptr, 0, &attributes
             )};
         });
+        if (size == LIBSSH2_ERROR_BUFFER_TOO_SMALL) continue;
         if (size < 0) impl_->fail_action("listing " + folder);
         if (size == 0) break;
         if (LIBSSH2_SFTP_S_ISREG(attributes.permissions))

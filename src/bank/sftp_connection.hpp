@@ -28,6 +28,7 @@ public:
     // False: the server refuses it, for example because `to` exists.
     bool rename(const std::string& from, const std::string& to);
     bool remove(const std::string& path);  // False: the server refuses it.
+    // At most options.entries_max.
     std::vector<SftpEntry> list(const std::string& folder);
 
     struct Impl;

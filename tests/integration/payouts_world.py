@@ -15,7 +15,8 @@ from world import KILLED, NotSo, World, check, check_equal, end, wait_until
 
 SLOW = float(os.environ.get('PAWL_TEST_SLOWNESS', '1'))
 IBANS = ('GB29NWBK60161331926819', 'NO9386011117947', 'DE89370400440532013000')
-ISO = {'iso20022': {'debtor_name': 'Rocket Rides', 'debtor_account': 'DE89370400440532013000', 'currency': 'EUR'}}
+SEPA = {'iso20022': {'debtor_name': 'Rocket Rides', 'debtor_account': 'DE89370400440532013000', 'currency': 'EUR'}}
+ISO = {'iso20022': SEPA['iso20022'] | {'characters': 'xml'}}
 NACHA = {'nacha': {'destination': '091000019', 'destination_name': 'The bank', 'origin': '1234567890', 'origin_name': 'Rocket Rides',
                    'company_name': 'Rocket Rides', 'company_id': '1234567890', 'description': 'PAYOUT'}}
 TRIES_MAX = 200

@@ -1,0 +1,69 @@
+#include "src/bank/report_check.hpp"
+
+#include "src/bank/characters.hpp"
+#include "src/base/error_text.hpp"
+#include "src/base/text.hpp"
+
+#include <algorithm>
+
+namespace pawl::bank {
+
+namespace {
+
+constexpr std::size_t text_max = 200;   // Bytes. The longest that the standards allow is 140.
+constexpr std::size_t key_max = 500;    // A line's key has two references and an id.
+constexpr std::size_t found_max = 500;  // Bytes.
+
+bool is_storable(std::string_view text, std::size_t bytes_max) {
+    if (text.size() > bytes_max || !base::is_utf8(text)) return false;
+    for (; !text.empty(); text.remove_prefix(base::character_length(text)))
+        if (!is_in(CharacterSet::xml, code_point(text.substr(0, base::character_length(text)))))
+            return false;
+    return true;
+}
+
+bool is_storable(const ReportNumber& number) {
+    return is_storable(number.series, text_max);
+}
+
+bool is_storable(const ReportLine& line) {
+    return is_storable(line.key, key_max) && is_storable(line.end_to_end_id, text_max) &&
+           is_storable(line.currency, text_max) && is_storable(line.reason, text_max);
+}
+
+std::string printable(std::string_view text) {
+    auto clean = base::sanitized_error(text);
+    clean.resize(base::cut(clean, found_max).size());
+    std::ranges::replace_if(
+        clean, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, ' '
+    );
+    return clean;
+}
+
+ReportProblem checked(ReportProblem problem) {
+    problem.found = printable(problem.found);
+    std::erase_if(problem.numbers, [](const ReportNumber& one) { return !is_storable(one); });
+    return problem;
+}
+
+constexpr auto value_rule = "values of at most 200 bytes without control characters";
+
+}  // namespace
+
+ReadReport checked(ReadReport read) {
+    if (auto* problem = std::get_if<ReportProblem>(&read)) return checked(std::move(*problem));
+    auto& report = std::get<Report>(read);
+    const bool head =
+        is_storable(report.sender, text_max) && is_storable(report.message_id, text_max) &&
+        std::ranges::all_of(report.numbers, [](const auto& one) { return is_storable(one); });
+    if (!head) return ReportProblem{value_rule, "one of its sender, message id and series", {}};
+    const auto wrong =
+        std::ranges::find_if(report.lines, [](const auto& line) { return !is_storable(line); });
+    if (wrong == report.lines.end()) return read;
+    return checked(ReportProblem{
+        value_rule,
+        "one of payment " + std::to_string(wrong - report.lines.begin() + 1) + " of the file",
+        std::move(report.numbers)});
+}
+
+}  // namespace pawl::bank
