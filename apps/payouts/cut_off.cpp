@@ -6,13 +6,36 @@
 #include "payouts/statements.hpp"
 
 #include <numeric>
+#include <stdexcept>
 
 namespace payouts {
 
-void CutOffWorker::freeze(pawl::Tx& tx, std::int64_t number, std::int64_t number_of_day) {
-    pawl::execute(tx, sql::add_to_file, number, format_.payouts_max());
+// Most files are written at the first try, so each payment alone is tried only after a failure.
+void CutOffWorker::set_aside_unfit(pawl::Tx& tx, std::vector<Payment>& payments) {
+    try {
+        if (!payments.empty()) (void)format_.write({.number = 1, .number_of_day = 1}, payments);
+        return;
+    } catch (const std::invalid_argument&) {
+    }
+    std::erase_if(payments, [&](const Payment& payment) {
+        const auto why = format_.problem(payment);
+        if (!why) return false;
+        pawl::execute(tx, sql::set_aside, payment.end_to_end_id, *why);
+        pawl::log::warning(
+            "payout_set_aside", {{"end_to_end_id", payment.end_to_end_id}, {"why", *why}}
+        );
+        return true;
+    });
+}
+
+void CutOffWorker::freeze(pawl::Tx& tx, std::int64_t number_of_day) {
+    auto payments = pawl::query<Payment>(tx, sql::list_waiting, format_.payouts_max());
+    set_aside_unfit(tx, payments);
+    if (payments.empty()) return;
+    const auto number = pawl::query_one<std::int64_t>(tx, sql::next_file_number);
+    // The same payouts as listed: what was set aside makes no room for others.
+    pawl::execute(tx, sql::add_to_file, number, static_cast<std::int64_t>(payments.size()));
     pawl::send(tx, sql::mark_in_file, number);
-    const auto payments = pawl::query<Payment>(tx, sql::list_file_payouts, number);
     const auto now = tx.now();
     const auto bytes = format_.write(
         {.number = number, .number_of_day = number_of_day, .created_at = now}, payments
@@ -50,7 +73,7 @@ pawl::JobResult CutOffWorker::work(pawl::Tx& tx, const pawl::Job<CutOff>& job) {
                  {"why", "the format names " + std::to_string(today) + " files a day"}}
             );
         } else {
-            freeze(tx, pawl::query_one<std::int64_t>(tx, sql::next_file_number), today + 1);
+            freeze(tx, today + 1);
             if (waiting > format_.payouts_max()) tx.stage(CutOff{job.args.tick_ms});
         }
     }

@@ -5,6 +5,7 @@
 #include <pawl/sftp.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,8 +18,12 @@ struct FetchReports {
     std::int64_t tick_ms{};
 };
 
+// The name as it is; or, if no database takes it, its ASCII with %XX for each other byte.
+std::string stored_name(const std::string& name);
+
 // Stores each new file of the bank's folder as it is, and stages its import. Also stages the
-// imports that were stopped, in case their cause is gone. Removes nothing at the bank.
+// imports that were stopped, in case their cause is gone. Removes nothing at the bank. A file that
+// can't be read or stored is set aside or left for the next round; the others do not wait for it.
 class FetchReportsWorker {
 public:
     // Both outlive it.
@@ -27,6 +32,10 @@ public:
 
 private:
     void store(const pawl::SftpEntry& entry, const std::string& bytes);
+    void set_aside(const pawl::SftpEntry& entry, const std::string& why);
+    void fetch(pawl::Call& call, const pawl::SftpEntry& entry);
+    // Why the connection was lost; nullopt: the file is dealt with.
+    std::optional<pawl::SftpError> fetch_or_note(pawl::Call& call, const pawl::SftpEntry& entry);
 
     pawl::Database& database_;
     const pawl::Sftp& sftp_;

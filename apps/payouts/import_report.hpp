@@ -6,12 +6,14 @@
 #include <pawl/tx.hpp>
 
 #include "apps/payouts/bank_format.hpp"
+#include "apps/payouts/report_effects.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace payouts {
 
@@ -24,9 +26,18 @@ struct ImportReport {
 // that has begun before may not have seen it, so it does not stand for one that begins afterwards.
 void stage_open_reports(pawl::Tx& tx, std::optional<std::int64_t> imported = {});
 
-// Reads one stored report, and then imports it in one transaction, whole or not at all. A report
-// that can't be imported is stopped with its reason; it is tried again when another one was
-// imported, and at each fetch.
+// A stored report, read in no transaction. An empty state: there is no such report.
+struct StoredReport {
+    std::string state;
+    std::string name;
+    pawl::bank::ReadReport read;
+};
+StoredReport read_stored(pawl::Database& database, const BankFormat& format, std::int64_t id);
+const std::vector<pawl::bank::ReportNumber>& numbers_of(const pawl::bank::ReadReport& read);
+
+// Reads one stored report, and then imports it in one transaction, whole or not at all: its totals
+// do not say which line is wrong. A report that can't be imported is stopped with its reason; it is
+// tried again when another one was imported, and at each fetch. Those after it go on.
 class ImportReportWorker {
 public:
     // The database outlives it.
@@ -36,10 +47,11 @@ public:
 
 private:
     void import(pawl::Tx& tx, std::int64_t id, const pawl::bank::ReadReport& read) const;
-    void import_or_stop(
-        pawl::Tx& tx, std::int64_t id, const std::string& name, const pawl::bank::ReadReport& read
+    bool set_aside(
+        pawl::Tx& tx, std::int64_t id, const std::vector<pawl::bank::ReportNumber>& numbers
     ) const;
-    void end_number(pawl::Tx& tx, const pawl::bank::ReportNumber& number) const;
+    void stop(pawl::Tx& tx, std::int64_t id, const StoredReport& stored, const Stopped& why) const;
+    void import_or_stop(pawl::Tx& tx, std::int64_t id, const StoredReport& stored) const;
 
     pawl::Database& database_;
     BankFormat format_;

@@ -2,16 +2,14 @@
 #include <pawl/program.hpp>
 
 #include "apps/payouts/bank_format.hpp"
+#include "apps/payouts/commands.hpp"
 #include "apps/payouts/fetch_reports.hpp"
 #include "apps/payouts/import_report.hpp"
 #include "apps/payouts/post_payout.hpp"
 #include "apps/payouts/run_now.hpp"
 #include "apps/payouts/send_file.hpp"
 #include "apps/payouts/settings.hpp"
-#include "apps/payouts/show_files.hpp"
 #include "payouts/migrations.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -52,6 +50,8 @@ pawl::ServiceOptions service_options(const Settings& settings) {
         options.retry_layers.clear();
         for (const auto wait : *settings.retry_ms) options.retry_layers.emplace_back(wait);
     }
+    if (settings.settle_after_ms)
+        options.settle_after = std::chrono::milliseconds{*settings.settle_after_ms};
     return options;
 }
 
@@ -95,37 +95,20 @@ Settings settings_from_environment() {
     return read_settings(file);
 }
 
-// `payouts files` and `payouts reports` need only the database.
-int show(int argc, char** argv) {
-    CLI::App app{"Payouts: what went to the bank, and what came from it"};
-    std::string url{"sqlite:payouts.db"};
-    app.add_option("--database", url, "sqlite:FILE or postgres://USER@HOST/NAME")
-        ->capture_default_str();
-    try {
-        app.parse(argc - 1, argv + 1);
-    } catch (const CLI::ParseError& wrong) {
-        return app.exit(wrong) == 0 ? 0 : 2;
-    }
-    const auto database = pawl::Database::open(url, pawl::Database::As::tool);
-    if (std::string_view{argv[1]} == "files")
-        show_files(*database, std::cout);
-    else
-        show_reports(*database, std::cout);
-    return 0;
-}
-
 int run(int argc, char** argv) {
     const std::string_view first{argc > 1 ? argv[1] : ""};
-    if (first == "files" || first == "reports") return show(argc, argv);
+    if (is_payouts_command(first))
+        return run_payouts_command(argc, argv, &settings_from_environment, std::cout, std::cerr);
     // Before any other work: a signal never ends a server during its start.
     if (first == "serve") pawl::block_end_signals();
     const auto settings = settings_from_environment();
     const pawl::Sftp sftp{settings.sftp_options()};
     return pawl::run_program(
         {.name = "payouts",
-         .summary = "Payouts: sends payments to a bank in files, and reads its answers. "
-                    "`payouts files` and `payouts reports` show both. PAYOUTS_SETTINGS names the "
-                    "settings file.",
+         .summary =
+             "Payouts: sends payments to a bank in files, and reads its answers. "
+             "`payouts files`, `payouts reports` and `payouts set-aside` show both, and what "
+             "a person must decide. PAYOUTS_SETTINGS names the settings file.",
          .migrations = sql::migrations::all,
          .add = [&](pawl::Service& service) { add_all(service, settings, sftp); },
          .routes = &add_routes,

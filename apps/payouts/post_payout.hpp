@@ -46,9 +46,9 @@ struct Payout {
     std::string creditor_account;
     std::optional<std::string> routing_number;
     std::string reference;
-    std::string state;  // collected, in_file, sent, paid, returned.
+    std::string state;  // collected, set_aside, in_file, sent, paid, returned.
     std::optional<std::int64_t> file_number;
-    std::optional<std::string> return_reason;
+    std::optional<std::string> return_reason;  // Or why it is set aside.
 };
 
 /// GET /payouts/{id}

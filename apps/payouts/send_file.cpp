@@ -42,6 +42,8 @@ pawl::Next<SendFileWorker::FileFrozen> SendFileWorker::choose(pawl::Tx& tx, cons
     const auto number = at.request.number;
     if (pawl::query_maybe<std::int64_t>(tx, sql::find_first_unsent) != number)
         return pawl::answer(200, Result{number, "not the next file to send"});
+    if (pawl::query_one<bool>(tx, sql::is_given_up, number))
+        return pawl::answer(200, Result{number, "given up: it waits for `payouts files cancel`"});
     auto file = pawl::query_one<FileRow>(tx, sql::find_file, number);
     return FileFrozen{number, std::move(file.name), std::move(file.sha256)};
 }
@@ -82,6 +84,11 @@ pawl::Finish SendFileWorker::keep_sent(
     return pawl::answer(
         200, Result{at.number, delivered.earlier ? "was sent by an earlier try" : "sent"}
     );
+}
+
+pawl::Finish SendFileWorker::abandon(pawl::Tx& tx, const FileFrozen& at, const pawl::Abandoned&) {
+    pawl::send(tx, sql::give_up_file, at.number, tx.now());
+    return pawl::answer(200, Result{at.number, "given up"});
 }
 
 }  // namespace payouts

@@ -46,6 +46,9 @@ public:
     pawl::Next<FileFrozen> choose(pawl::Tx& tx, const Started& at);
     pawl::Outcome<Delivered> deliver(pawl::Call& call, const FileFrozen& at);
     pawl::Finish keep_sent(pawl::Tx& tx, const FileFrozen& at, const Delivered& delivered);
+    // The file is not sent any more, and those after it wait until its payouts have left it:
+    // `payouts files cancel`.
+    pawl::Finish abandon(pawl::Tx& tx, const FileFrozen& at, const pawl::Abandoned& why);
     std::string call_target(const FileFrozen&) const { return sftp_.target(); }
 
     using Flow = pawl::Steps<

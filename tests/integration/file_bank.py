@@ -59,6 +59,10 @@ class Bank:
             os.rename(path, os.path.join(self.archive, name))
         return new
 
+    def reject(self, name):
+        """The bank refuses the whole file after all: none of its payments is made."""
+        self.booked = {key: one for key, one in self.booked.items() if one.file != name}
+
     @staticmethod
     def read_pain(name, number, data):
         root = ET.fromstring(data)

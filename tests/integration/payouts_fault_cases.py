@@ -69,6 +69,64 @@ def killed_at(settings, point, hit):
         check_equal(world.count('bank_report_lines'), 3 * (days + 1), 'lines of reports')
 
 
+# A file that the bank has refused is cancelled, and made again.
+
+def refused(world):
+    """Three payouts in a file that the bank refuses after all."""
+    world.start()
+    for i in range(3):
+        world.pay(f'k-{i}', 1000 + i)
+    world.bank.reject(world.send_all()[0].file)
+
+
+def cancel(world, **environment):
+    """Cancels file 1 by a program that may be killed; again, until it is cancelled."""
+    done = world.run_command('files', 'cancel', '1', '--reason', 'refused', '--cut-off-now', **environment)
+    check('PAWL_FAULT_AT' not in environment or done.returncode == -signal.SIGKILL, f'the command lives: {done.returncode}')
+    while done.returncode != 0 and 'was cancelled' not in done.stderr:
+        check_equal(done.returncode, -signal.SIGKILL, f'how the command ended: {done.stderr}')
+        done = world.run_command('files', 'cancel', '1', '--reason', 'refused', '--cut-off-now')
+
+
+def remade(world):
+    world.wait('the new file', lambda: world.is_state('sent', 3) and world.all_out())
+    world.check_all(repeats=0)   # Each payout is booked once, from a file that was not refused.
+    live = world.store.rows("""SELECT m.payout_id, count(f.file_number) AS n FROM bank_file_moves AS m
+                               LEFT JOIN bank_file_payouts AS f ON f.payout_id = m.payout_id AND f.file_number <> 1
+                               GROUP BY m.payout_id""")
+    check_equal([n for _, n in live], [1, 1, 1], 'live files of each payout')
+
+
+def reached_by_cancel(bin_folder):
+    """The points that the command reaches, and those of the server from then on."""
+    with PayoutsWorld(bin_folder) as world:
+        ours, servers = (os.path.join(world.folder, name) for name in ('command', 'server'))
+        refused(world)
+        world.stop()
+        world.start(fault_log=servers)
+        cancel(world, PAWL_FAULT_LOG=ours)
+        remade(world)
+        found = []
+        for path in (ours, servers):
+            with open(path, encoding='utf-8') as file:
+                found.append(sorted(set(file.read().split('\n')[:-1])))
+        return found
+
+
+def cancelled_and_killed_at(settings, point, of_command):
+    with PayoutsWorld(settings.bin) as world:
+        refused(world)
+        if of_command:
+            cancel(world, PAWL_FAULT_AT=f'{point}:1:kill9')
+        else:
+            world.stop()
+            world.faults = [f'{point}:1:kill9'] * 2
+            world.start()
+            cancel(world)
+        remade(world)
+        world.wait('the death of the server', lambda: of_command or world.deaths > 0)   # Some points come after the last commit.
+
+
 # The way to the bank.
 
 def cut_at_every_10th_packet(settings):
@@ -262,6 +320,12 @@ def cases(settings):
         hits = range(1, points[point] + 1) if settings.mode == 'long' else [1]
         found += [(f'payouts: kill -9 at {point}, hit {hit} of {points[point]}, twice in a row',
                    lambda point=point, hit=hit: killed_at(settings, point, hit)) for hit in hits]
+    command, server = reached_by_cancel(settings.bin)
+    if settings.mode == 'sample':
+        command, server = settings.random.sample(command, min(2, len(command))), settings.random.sample(server, 2)
+    for points, of_command in ((command, True), (server, False)):
+        found += [(f'right: payouts: a refused file is made again once, with kill -9 of the {"command" if of_command else "server"} at {point}',
+                   lambda point=point, of_command=of_command: cancelled_and_killed_at(settings, point, of_command)) for point in points]
     faults = {'the connection is cut at every 10th packet': cut_at_every_10th_packet,
               'the server acts late on each packet': the_server_acts_late}
     if os.geteuid() == 0:   # To mount a small disk.

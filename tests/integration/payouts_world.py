@@ -36,7 +36,7 @@ class PayoutsWorld:
         self.bank = Bank(self.sftp.folder)
         self.server, self.faults, self.deaths = None, [], 0
         self.host_key, self.sftp_port = self.sftp.host_key, self.sftp.port
-        self.form, self.settings = form or ISO, settings
+        self.form, self.sftp_settings, self.settings = form or ISO, settings.pop('sftp', {}), settings
         self.keys = {}   # Of each payout that was accepted: its key to its id.
 
     def __enter__(self):
@@ -52,7 +52,7 @@ class PayoutsWorld:
         path = os.path.join(self.folder, 'settings.json')
         sftp = {'host': '127.0.0.1', 'port': self.sftp_port, 'user': self.sftp.user, 'host_keys': [self.host_key],
                 'key_file': self.sftp.user_key, 'inbox': self.bank.inbox, 'archive': self.bank.archive,
-                'outbox': self.bank.outbox, 'timeout_ms': int(2000 * SLOW)}
+                'outbox': self.bank.outbox, 'timeout_ms': int(2000 * SLOW)} | self.sftp_settings
         settings = {'sftp': sftp, 'cut_off': '0 0 1 1 *', 'fetch': '0 0 1 1 *', 'execution_in_days': 1,
                     'lease_ms': int(3000 * SLOW), 'retry_ms': [100] * 20,
                     'clients': [{'token': 'shop', 'account': 'shop'}, {'token': 'ops', 'account': 'ops', 'is_operator': True}]}
@@ -161,16 +161,22 @@ class PayoutsWorld:
     def count(self, table, where='1 = 1'):
         return self.store.rows(f'SELECT count(*) AS n FROM {table} WHERE {where}')[0][0]
 
-    def shown(self, what):
-        """The lines of `payouts files` or `payouts reports`."""
-        return [json.loads(line) for line in self.command(what).splitlines()]
+    def shown(self, *words):
+        """The lines of `payouts files`, `payouts reports` and others."""
+        return [json.loads(line) for line in self.command(*words).splitlines()]
+
+    def run_command(self, *words, **environment):
+        return subprocess.run([self.program, *words, '--database', self.store.url], capture_output=True, text=True, timeout=60,
+                              env=os.environ | {'PAYOUTS_SETTINGS': self.write_settings()} | environment, check=False)
 
     def command(self, *words):
         """What an operator's command prints."""
-        done = subprocess.run([self.program, *words, '--database', self.store.url], capture_output=True, text=True, timeout=60,
-                              env=os.environ | {'PAYOUTS_SETTINGS': self.write_settings()}, check=False)
+        done = self.run_command(*words)
         check_equal(done.returncode, 0, f'payouts {" ".join(words)}: {done.stderr}')
         return done.stdout
+
+    def decide(self, *words):
+        return json.loads(self.command(*words, '--reason', 'the bank says so', '--by', 'ann'))
 
     def send_all(self, limit_s=None):
         """A cut-off; returns what the bank booked, when nothing waits any more."""
@@ -179,7 +185,10 @@ class PayoutsWorld:
         return self.bank.take()
 
     def all_sent(self):
-        return not self.states().get('collected') and self.count('bank_files', 'sent_at IS NULL') == 0
+        return not self.states().get('collected') and self.all_out()
+
+    def all_out(self):
+        return self.count('bank_files', 'sent_at IS NULL') == 0
 
     def stopped(self, rule):
         """Waits until a report is stopped by this rule, and returns it."""

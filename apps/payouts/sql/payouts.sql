@@ -1,21 +1,62 @@
 -- Statements of Payouts, in alphabetical order.
 
+-- name: add_skipped_number   ($1 series, $2 number, $3 report or NULL)
+INSERT INTO bank_skipped_numbers (series, number, report_id)
+VALUES ($1, $2, $3)
+ON CONFLICT (series, number) DO NOTHING;
+
 -- name: add_to_file   ($1 file number, $2 most payouts)
 INSERT INTO bank_file_payouts (payout_id, file_number)
 SELECT id, $1
 FROM payouts
 WHERE state = 'collected'
+  AND set_aside IS NULL
 ORDER BY id
 LIMIT $2;
 
+-- name: cancel_file   ($1 number, $2 now)
+UPDATE bank_files
+SET cancelled_at = $2, sent_at = COALESCE(sent_at, $2)
+WHERE number = $1
+  AND cancelled_at IS NULL
+  AND (sent_at IS NOT NULL OR given_up_at IS NOT NULL);
+
+-- name: collect_again   ($1 file number)
+UPDATE payouts
+SET state = 'collected'
+WHERE state IN ('in_file', 'sent')
+  AND id IN (SELECT payout_id FROM bank_file_payouts WHERE file_number = $1);
+
+-- name: count_answered   ($1 file number)
+-- Payouts of the file that a report has named.
+SELECT count(*)
+FROM bank_file_payouts AS f
+JOIN payouts AS p ON p.id = f.payout_id
+WHERE f.file_number = $1
+  AND p.state NOT IN ('in_file', 'sent');
+
 -- name: count_collected
-SELECT count(*) FROM payouts WHERE state = 'collected';
+SELECT count(*) FROM payouts WHERE state = 'collected' AND set_aside IS NULL;
 
 -- name: count_files_of_day   ($1 day)
 SELECT count(*) FROM bank_files WHERE day = $1;
 
 -- name: count_new_lines   ($1 report)
 SELECT count(*) FROM bank_report_lines WHERE report_id = $1;
+
+-- name: decide_report   ($1 report, $2 decision, $3 now, $4 lines, $5 replaced by or NULL)
+-- What was wrong stays in found.
+UPDATE bank_reports
+SET state = 'imported', decision = $2, imported_at = $3, lines = $4, new_lines = $4, replaced_by = $5,
+    found = COALESCE(rule || ': ', '') || found, rule = NULL
+WHERE id = $1
+  AND (state = 'stopped' OR decision = 'unread');
+
+-- name: delete_line   ($1 sender, $2 line key)
+DELETE FROM bank_report_lines WHERE sender = $1 AND line_key = $2;
+
+-- name: drop_skipped_number   ($1 series, $2 number)
+DELETE FROM bank_skipped_numbers WHERE series = $1 AND number = $2;
 
 -- name: end_series_number   ($1 series, $2 number)
 UPDATE bank_report_series
@@ -29,20 +70,31 @@ SELECT number, name, sha256 FROM bank_files WHERE number = $1;
 -- name: find_file_bytes   ($1 number)
 SELECT bytes FROM bank_files WHERE number = $1;
 
+-- name: find_file_state   ($1 number)
+SELECT number, name, sent_at, given_up_at, cancelled_at FROM bank_files WHERE number = $1;
+
 -- name: find_first_unsent
 SELECT number FROM bank_files WHERE sent_at IS NULL ORDER BY number LIMIT 1;
 
 -- name: find_payout   ($1 payout, $2 tenant, $3 account)
 SELECT p.id, p.created_at, p.end_to_end_id, p.amount, p.currency, p.creditor_name, p.creditor_account, p.routing_number,
-       p.reference, p.state, f.file_number, p.return_reason
+       p.reference,
+       CASE WHEN p.set_aside IS NULL OR p.state <> 'collected' THEN p.state ELSE 'set_aside' END AS state,
+       f.file_number, COALESCE(p.return_reason, p.set_aside) AS return_reason
 FROM payouts AS p
 LEFT JOIN bank_file_payouts AS f ON f.payout_id = p.id
 WHERE p.id = $1
   AND p.tenant = $2
   AND p.account = $3;
 
+-- name: find_payout_of_end_to_end   ($1 end to end id)
+SELECT id, state, amount, currency FROM payouts WHERE end_to_end_id = $1;
+
 -- name: find_report   ($1 report)
 SELECT state, bytes, name FROM bank_reports WHERE id = $1;
+
+-- name: find_report_bytes   ($1 report)
+SELECT bytes FROM bank_reports WHERE id = $1;
 
 -- name: find_report_of_hash   ($1 sha256)
 SELECT id FROM bank_reports WHERE sha256 = $1;
@@ -50,29 +102,19 @@ SELECT id FROM bank_reports WHERE sha256 = $1;
 -- name: find_report_of_message   ($1 sender, $2 message id)
 SELECT name FROM bank_reports WHERE sender = $1 AND message_id = $2;
 
+-- name: find_report_shown   ($1 report)
+SELECT id, name, fetched_at, COALESCE(decision, state) AS state, sender, message_id, lines, new_lines, rule, found, replaced_by
+FROM bank_reports
+WHERE id = $1;
+
 -- name: find_report_state   ($1 report)
 SELECT state FROM bank_reports WHERE id = $1;
 
 -- name: find_series_number   ($1 series)
 SELECT next_number FROM bank_report_series WHERE series = $1;
 
--- name: find_wrong_line   ($1 report)
--- A line without a payout of its amount that is in a file, or a second line about the same payout.
-SELECT l.end_to_end_id, l.what, l.amount, l.currency, p.state, p.amount, p.currency
-FROM bank_report_lines AS l
-LEFT JOIN payouts AS p ON p.end_to_end_id = l.end_to_end_id
-WHERE l.report_id = $1
-  AND (p.id IS NULL
-       OR p.state = 'collected'
-       OR p.amount <> l.amount
-       OR p.currency <> l.currency
-       OR EXISTS (SELECT 1
-                  FROM bank_report_lines AS other
-                  WHERE other.end_to_end_id = l.end_to_end_id
-                    AND other.what = l.what
-                    AND (other.sender <> l.sender OR other.line_key <> l.line_key)))
-ORDER BY l.line_key
-LIMIT 1;
+-- name: give_up_file   ($1 number, $2 now)
+UPDATE bank_files SET given_up_at = $2 WHERE number = $1;
 
 -- name: insert_file   ($1 number, $2 name, $3 now, $4 day, $5 bytes, $6 sha256, $7 payouts, $8 amount, $9 currency)
 INSERT INTO bank_files (number, name, created_at, day, bytes, sha256, payouts, amount, currency)
@@ -106,6 +148,14 @@ INSERT INTO bank_report_series (series, next_number)
 VALUES ($1, $2)
 ON CONFLICT (series) DO NOTHING;
 
+-- name: insert_unread_report   ($1 sha256 of its name, size and time, $2 name, $3 no bytes, $4 now, $5 found)
+INSERT INTO bank_reports (sha256, name, bytes, fetched_at, state, decision, found)
+VALUES ($1, $2, $3, $4, 'imported', 'unread', $5)
+ON CONFLICT (sha256) DO NOTHING;
+
+-- name: is_given_up   ($1 number)
+SELECT given_up_at IS NOT NULL FROM bank_files WHERE number = $1;
+
 -- name: keep_imported   ($1 report, $2 now, $3 sender, $4 message id, $5 lines, $6 new lines)
 UPDATE bank_reports
 SET state = 'imported', imported_at = $2, sender = $3, message_id = $4, lines = $5, new_lines = $6, rule = NULL, found = NULL
@@ -124,24 +174,72 @@ SET state = 'stopped', rule = $2, found = $3
 WHERE id = $1
   AND state <> 'imported';
 
+-- name: leave_file   ($1 file number)
+DELETE FROM bank_file_payouts WHERE file_number = $1;
+
 -- name: list_file_payouts   ($1 file number)
-SELECT p.end_to_end_id, p.amount, p.currency, p.creditor_name, p.creditor_account, p.routing_number, p.reference
-FROM bank_file_payouts AS f
-JOIN payouts AS p ON p.id = f.payout_id
-WHERE f.file_number = $1
+-- Also of a cancelled file.
+SELECT p.id, p.end_to_end_id, p.amount, p.currency, p.creditor_name, p.creditor_account, p.state, p.set_aside
+FROM payouts AS p
+WHERE p.id IN (SELECT payout_id FROM bank_file_payouts WHERE file_number = $1
+               UNION
+               SELECT payout_id FROM bank_file_moves WHERE file_number = $1)
 ORDER BY p.id;
 
 -- name: list_files
-SELECT number, name, created_at, payouts, amount, currency, sha256, sent_at FROM bank_files ORDER BY number;
+SELECT number, name, created_at, payouts, amount, currency, sha256, sent_at, given_up_at, cancelled_at
+FROM bank_files
+ORDER BY number;
+
+-- name: list_numbers_of_report   ($1 report)
+SELECT series, number FROM bank_skipped_numbers WHERE report_id = $1 ORDER BY series, number;
 
 -- name: list_open_reports
 SELECT id FROM bank_reports WHERE state <> 'imported' ORDER BY id;
+
+-- name: list_report_lines   ($1 report)
+SELECT end_to_end_id, what, amount, currency, reason FROM bank_report_lines WHERE report_id = $1 ORDER BY line_key;
 
 -- name: list_report_names
 SELECT name, size, modified_s FROM bank_report_names;
 
 -- name: list_reports
-SELECT id, name, fetched_at, state, sender, message_id, lines, new_lines, rule, found FROM bank_reports ORDER BY id;
+SELECT id, name, fetched_at, COALESCE(decision, state) AS state, sender, message_id, lines, new_lines, rule, found, replaced_by
+FROM bank_reports
+ORDER BY id;
+
+-- name: list_set_aside
+SELECT id, end_to_end_id, amount, currency, creditor_name, creditor_account, set_aside
+FROM payouts
+WHERE state = 'collected'
+  AND set_aside IS NOT NULL
+ORDER BY id;
+
+-- name: list_waiting   ($1 most payouts)
+-- In the order in which add_to_file puts them.
+SELECT end_to_end_id, amount, currency, creditor_name, creditor_account, routing_number, reference
+FROM payouts
+WHERE state = 'collected'
+  AND set_aside IS NULL
+ORDER BY id
+LIMIT $1;
+
+-- name: list_wrong_lines   ($1 report)
+-- A line without a payout of its amount that is in a file, or a second line about the same payout.
+SELECT l.sender, l.line_key, l.end_to_end_id, l.what, l.amount, l.currency, p.state, p.amount, p.currency
+FROM bank_report_lines AS l
+LEFT JOIN payouts AS p ON p.end_to_end_id = l.end_to_end_id
+WHERE l.report_id = $1
+  AND (p.id IS NULL
+       OR p.state = 'collected'
+       OR p.amount <> l.amount
+       OR p.currency <> l.currency
+       OR EXISTS (SELECT 1
+                  FROM bank_report_lines AS other
+                  WHERE other.end_to_end_id = l.end_to_end_id
+                    AND other.what = l.what
+                    AND (other.sender <> l.sender OR other.line_key <> l.line_key)))
+ORDER BY l.line_key;
 
 -- name: mark_in_file   ($1 file number)
 UPDATE payouts
@@ -173,9 +271,51 @@ SET state = 'sent'
 WHERE state = 'in_file'
   AND id IN (SELECT payout_id FROM bank_file_payouts WHERE file_number = $1);
 
+-- name: move_out   ($1 file number, $2 now)
+INSERT INTO bank_file_moves (payout_id, file_number, moved_at)
+SELECT payout_id, file_number, $2
+FROM bank_file_payouts
+WHERE file_number = $1;
+
 -- name: next_file_number
 -- The row is locked until the commit: the numbers have no gap, and files get them in the order of their commits.
 UPDATE next_bank_file
 SET number = number + 1
 WHERE id = 1
 RETURNING number - 1;
+
+-- name: pass_skipped_number   ($1 series)
+UPDATE bank_report_series
+SET next_number = next_number + 1
+WHERE series = $1
+  AND EXISTS (SELECT 1
+              FROM bank_skipped_numbers AS s
+              WHERE s.series = $1
+                AND s.number = bank_report_series.next_number);
+
+-- name: refuse_payout   ($1 payout, $2 reason)
+UPDATE payouts
+SET state = 'returned', return_reason = $2
+WHERE id = $1
+  AND state = 'collected'
+  AND set_aside IS NOT NULL;
+
+-- name: release_payout   ($1 payout)
+UPDATE payouts
+SET set_aside = NULL
+WHERE id = $1
+  AND state = 'collected'
+  AND set_aside IS NOT NULL;
+
+-- name: set_aside   ($1 end to end id, $2 why)
+UPDATE payouts
+SET set_aside = $2
+WHERE end_to_end_id = $1
+  AND state = 'collected';
+
+-- name: set_aside_payout_of_file   ($1 file number, $2 payout, $3 why)
+-- Before the payout leaves the file.
+UPDATE payouts
+SET set_aside = $3
+WHERE id = $2
+  AND id IN (SELECT payout_id FROM bank_file_payouts WHERE file_number = $1);

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <pawl/tx.hpp>
+
+#include "apps/payouts/decisions.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// A person's decisions about files and about payouts that are set aside. Each is one transaction,
+// and throws Refused.
+namespace payouts {
+
+struct CancelRequest {
+    std::int64_t number{};
+    std::vector<std::int64_t> set_aside{};  // Payouts that the next file must not have.
+    bool cut_off_now{};                     // Else the next cut-off makes the new file.
+};
+struct CancelledFile {
+    std::int64_t file{};
+    std::string name;
+    std::string decision;
+    std::int64_t payouts{};  // That have left the file.
+    std::int64_t set_aside{};
+};
+// For a file that the bank has refused, or whose sending a person has given up. Its payouts wait
+// again, and a later file with a number of its own gets them. bank_file_moves says where they were.
+CancelledFile cancel_file(pawl::Tx& tx, const CancelRequest& request, const Decider& who);
+
+struct DecidedPayout {
+    std::int64_t payout{};
+    std::string decision;
+};
+// The next cut-off tries the payout again.
+DecidedPayout release_payout(pawl::Tx& tx, std::int64_t id, const Decider& who);
+// No file will have it: its client sees it as returned, with the reason.
+DecidedPayout refuse_payout(pawl::Tx& tx, std::int64_t id, const Decider& who);
+
+}  // namespace payouts

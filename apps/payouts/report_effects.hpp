@@ -1,0 +1,58 @@
+#pragma once
+
+#include <pawl/bank_file.hpp>
+#include <pawl/tx.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+// What a report does to payouts and to the numbers of its series: for the import, and for persons
+// who decide about a report.
+namespace payouts {
+
+// Why a report is not imported. Thrown to roll an import back.
+struct Stopped {
+    std::string rule;
+    std::string found;
+};
+
+// A line that no import has: a row of list_wrong_lines. Without a payout of its amount that is in
+// a file, or a second line about the same payout.
+struct WrongLine {
+    std::string sender;
+    std::string line_key;
+    std::string end_to_end_id;
+    std::string what;
+    std::int64_t amount{};
+    std::string currency;
+    std::optional<std::string> payout_state;
+    std::optional<std::int64_t> payout_amount;
+    std::optional<std::string> payout_currency;
+};
+Stopped stop_for(const WrongLine& line);
+
+std::string text_of(pawl::bank::ReportLine::What what);
+void insert_lines(pawl::Tx& tx, std::int64_t id, const pawl::bank::Report& report);
+std::vector<WrongLine> wrong_lines(pawl::Tx& tx, std::int64_t id);
+// Of the payouts that the report's lines name.
+void mark_payouts(pawl::Tx& tx, std::int64_t id);
+
+// A series as the import sees it. `first`: the bank's first number of each series.
+struct Series {
+    std::string name;
+    std::int64_t first{};
+};
+// The number that no report and no person has accounted for.
+std::int64_t next_number(pawl::Tx& tx, const Series& series);
+// Takes the number of a report that is imported out of its series. Throws Stopped: a lower one was
+// used before, a higher one leaves a gap.
+void end_number(pawl::Tx& tx, const Series& series, std::int64_t number);
+// The number leaves no gap, although no report with it is imported; one may come later.
+void skip_number(
+    pawl::Tx& tx, const Series& series, std::int64_t number, std::optional<std::int64_t> report
+);
+
+}  // namespace payouts
