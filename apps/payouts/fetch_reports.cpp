@@ -78,9 +78,9 @@ FetchReportsWorker::FetchReportsWorker(
 
 // May run again after a crash at any point: the hash of the bytes is unique.
 void FetchReportsWorker::store(const pawl::SftpEntry& entry, const std::string& bytes) {
+    const auto hash = pawl::bank::sha256(bytes);  // Of megabytes: not in the transaction.
+    const auto name = stored_name(entry.name);
     database_.write([&](pawl::Tx& tx) {
-        const auto hash = pawl::bank::sha256(bytes);
-        const auto name = stored_name(entry.name);
         pawl::execute(tx, sql::insert_report, hash, name, bytes_of(bytes), tx.now());
         const auto id = pawl::query_one<std::int64_t>(tx, sql::find_report_of_hash, hash);
         pawl::execute(tx, sql::insert_report_name, name, entry.size, entry.modified_s, id);
