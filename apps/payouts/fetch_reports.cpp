@@ -91,7 +91,7 @@ void FetchReportsWorker::store(const pawl::SftpEntry& entry, const std::string& 
 // Its name counts as seen, so that it is not read again; a person decides about it.
 void FetchReportsWorker::set_aside(const pawl::SftpEntry& entry, const std::string& why) {
     const auto name = stored_name(entry.name);
-    pawl::log::warning("report_set_aside", {{"file", name}, {"why", why}});
+    pawl::log::limited_warning("report_set_aside", {}, {{"file", name}, {"why", why}}, 20);
     const auto hash = pawl::bank::sha256(
         "unread\n" + entry.name + "\n" + std::to_string(entry.size) + "\n" +
         std::to_string(entry.modified_s)
@@ -112,7 +112,9 @@ void FetchReportsWorker::fetch(pawl::Call& call, const pawl::SftpEntry& entry) {
         );
     const auto bytes = sftp_.read(call, outbox_ + "/" + entry.name);
     if (bytes.size() != entry.size)  // Written meanwhile; the next tick reads it.
-        return pawl::log::warning("report_still_written", {{"file", stored_name(entry.name)}});
+        return pawl::log::limited_warning(
+            "report_still_written", {}, {{"file", stored_name(entry.name)}}, 20
+        );
     try {
         store(entry, bytes);
     } catch (const pawl::StoreError& error) {

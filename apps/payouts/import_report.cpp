@@ -91,8 +91,11 @@ bool ImportReportWorker::set_aside(
 void ImportReportWorker::stop(
     pawl::Tx& tx, std::int64_t id, const StoredReport& stored, const Stopped& why
 ) const {
-    pawl::log::warning(
-        "report_stopped", {{"file", stored.name}, {"rule", why.rule}, {"found", why.found}}
+    pawl::log::limited_warning(
+        "report_stopped",
+        why.rule,
+        {{"file", stored.name}, {"rule", why.rule}, {"found", why.found}},
+        20
     );
     pawl::execute(tx, sql::keep_stopped, id, why.rule, why.found);
     if (set_aside(tx, id, numbers_of(stored.read))) stage_open_reports(tx, id);
@@ -109,7 +112,7 @@ void ImportReportWorker::import_or_stop(pawl::Tx& tx, std::int64_t id, const Sto
     } catch (const Stopped& why) {
         return stop(tx, id, stored, why);
     }
-    pawl::log::info("report_imported", {{"file", stored.name}});
+    pawl::log::limited_info("report_imported", {}, {{"file", stored.name}}, 20);
     stage_open_reports(tx, id);
 }
 

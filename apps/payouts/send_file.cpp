@@ -69,7 +69,9 @@ pawl::Outcome<SendFileWorker::Delivered> SendFileWorker::deliver(
                 ": was this database restored from a backup?"};
         return Delivered{ended == pawl::Uploaded::earlier};
     } catch (const pawl::SftpError& error) {
-        pawl::log::warning("file_not_sent", {{"file", at.file_name}, {"why", error.what()}});
+        pawl::log::limited_warning(
+            "file_not_sent", {}, {{"file", at.file_name}, {"why", error.what()}}, 20
+        );
         if (may_have_been_sent(error.kind())) return pawl::InDoubt{error.what()};
         return pawl::Retry{error.what()};
     }

@@ -131,9 +131,11 @@ pawl::Outcome<Done, Declined> card_outcome(const ClientResult& end) {
     return outcome_of<Done, Declined>(end, [&](int, const StripeError& error) {
         if (error.type != "card_error") return false;
         const auto id = std::get<Answered>(end).header("Request-Id").value_or("");
-        pawl::log::info(
+        pawl::log::limited_info(
             "card_declined",
-            {{"code", error.code}, {"decline_code", error.decline_code}, {"request", id}}
+            {},
+            {{"code", error.code}, {"decline_code", error.decline_code}, {"request", id}},
+            20
         );
         return true;
     });

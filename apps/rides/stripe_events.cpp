@@ -101,8 +101,9 @@ pawl::Response response_of(pawl::RunResult end) {
     const auto& refused = std::get<pawl::RunProblem>(end);
     // Its key has expired, so it was handled.
     if (refused.type == "key-expired") return pawl::respond(200, Received{});
-    pawl::log::warning(
+    pawl::log::limited_warning(
         "webhook_failed",
+        refused.type,
         {{"provider", "stripe"}, {"why", refused.type}, {"detail", refused.detail}}
     );
     return refused.retry

@@ -9,7 +9,8 @@
 
 // The log of the service, for the application's own lines: one JSON object a line, on standard
 // error or in the file of `--log`. Thread-safe; may wait for the disk. Never log a key, a token or
-// a body. A text that is not UTF-8 becomes "(not UTF-8)".
+// a body. A text that is not UTF-8 becomes "(not UTF-8)", and of a longer one 4,000 bytes are
+// logged.
 namespace pawl::log {
 
 // The value of a field, a text or an integer. Borrows the text for the call that logs it.
@@ -45,6 +46,7 @@ void error(std::string_view event, Fields fields = {});
 void limited_warning(
     std::string_view event, const std::string& subject, Fields fields, int burst = 1
 );
+void limited_info(std::string_view event, const std::string& subject, Fields fields, int burst = 1);
 
 // Warns of a file with secrets that every user of the machine can read (PAWL0015). `what` is what
 // the line calls the file.

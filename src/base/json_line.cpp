@@ -2,6 +2,7 @@
 
 #include "src/base/text.hpp"
 #include "src/base/time_text.hpp"
+#include "src/base/visible_text.hpp"
 
 namespace pawl::log {
 
@@ -15,7 +16,11 @@ void JsonLine::begin(std::string_view name) {
 
 JsonLine& JsonLine::add(std::string_view name, std::string_view value) {
     begin(name);
-    base::append_string(text_, base::is_utf8(value) ? value : "(not UTF-8)");
+    const auto is_text = base::is_utf8(value);
+    if (is_text && value.size() > value_max)
+        base::append_string(text_, std::string{base::cut(value, value_max)} + "...");
+    else
+        base::append_string(text_, is_text ? value : "(not UTF-8)");
     return *this;
 }
 
@@ -23,6 +28,10 @@ JsonLine& JsonLine::add_number(std::string_view name, std::int64_t value) {
     begin(name);
     text_ += std::to_string(value);
     return *this;
+}
+
+std::string JsonLine::text() const {
+    return base::visible_text(text_ + '}');
 }
 
 JsonLine& JsonLine::add_true(std::string_view name) {

@@ -2,6 +2,7 @@
 
 #include <pawl/detail/session.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,12 +14,15 @@ class JsonLine {
 public:
     explicit JsonLine(TimePoint at);
 
-    // A value that is not UTF-8 becomes "(not UTF-8)".
+    // Of a value of more than `value_max` bytes the beginning, as it may come from anybody. A value
+    // that is not UTF-8 becomes "(not UTF-8)".
+    static constexpr std::size_t value_max = 4'000;
     JsonLine& add(std::string_view name, std::string_view value);
     JsonLine& add_number(std::string_view name, std::int64_t value);
     JsonLine& add_true(std::string_view name);
 
-    std::string text() const { return text_ + '}'; }
+    // Shown as base::visible_text(): an operator may read it on a terminal.
+    std::string text() const;
 
 private:
     void begin(std::string_view name);

@@ -1,9 +1,11 @@
 #include "src/base/log.hpp"
 
 #include "src/base/clock.hpp"
+#include "src/base/error_text.hpp"
 #include "src/base/json_line.hpp"
 #include "src/base/log_file.hpp"
 #include "src/base/repeat_limit.hpp"
+#include "src/base/text.hpp"
 
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -49,6 +51,8 @@ std::shared_ptr<spdlog::logger>& logger() {
     return made;
 }
 
+constexpr std::size_t subject_max = 200;
+
 struct Level {
     spdlog::level::level_enum level;
     std::string_view word;
@@ -62,6 +66,7 @@ struct Shared {
     std::mutex mutex;
     base::RepeatLimit limit;
     std::map<std::string, Level> level_of;  // Of the events that `limit` knows.
+    std::map<std::pair<std::string, std::string_view>, std::uint64_t> counts;  // Event and level.
     std::shared_ptr<const Sink> sink;
 };
 Shared& shared() {
@@ -69,8 +74,9 @@ Shared& shared() {
     return made;
 }
 
-std::shared_ptr<const Sink> sink_for(std::string_view event) {
+std::shared_ptr<const Sink> count_and_find_sink(const Level& level, std::string_view event) {
     const std::lock_guard lock{shared().mutex};
+    ++shared().counts[{std::string{event}, level.word}];
     const auto& sink = shared().sink;
     return sink && sink->wants(event) ? sink : nullptr;
 }
@@ -88,7 +94,9 @@ std::optional<std::int64_t> pass(
     const std::lock_guard lock{shared().mutex};
     const std::string name{event};
     shared().level_of.try_emplace(name, level);
-    return shared().limit.pass({name, subject}, burst, base::system_clock().steady());
+    // A thousand of them are remembered, and they may hold texts from outside.
+    const std::string known{base::cut(subject, subject_max)};
+    return shared().limit.pass({name, known}, burst, base::system_clock().steady());
 }
 
 // `repeated`: lines that were held back before; nullopt: this one is held back, too.
@@ -98,7 +106,7 @@ void write(
     Fields fields,
     std::optional<std::int64_t> repeated = 0
 ) {
-    const auto sink = sink_for(event);
+    const auto sink = count_and_find_sink(level, event);
     if (!repeated && !sink) return;
     auto line = line_of(level, event);
     for (const auto& [name, value] : fields) {
@@ -124,8 +132,8 @@ void warning(std::string_view event, Fields fields) {
 void error(std::string_view event, Fields fields) {
     write(error_level, event, fields);
 }
-void limited_info(std::string_view event, const std::string& subject, Fields fields) {
-    write(info_level, event, fields, pass(info_level, event, subject, 1));
+void limited_info(std::string_view event, const std::string& subject, Fields fields, int burst) {
+    write(info_level, event, fields, pass(info_level, event, subject, burst));
 }
 void limited_warning(std::string_view event, const std::string& subject, Fields fields, int burst) {
     write(warning_level, event, fields, pass(warning_level, event, subject, burst));
@@ -151,16 +159,27 @@ void report_repeated(Windows windows) {
     }
 }
 
+std::vector<EventCount> event_counts() {
+    const std::lock_guard lock{shared().mutex};
+    std::vector<EventCount> counts;
+    for (const auto& [what, count] : shared().counts)
+        counts.push_back({what.first, std::string{what.second}, count});
+    return counts;
+}
+
 void set_sink(std::shared_ptr<const Sink> sink) {
     const std::lock_guard lock{shared().mutex};
     shared().sink = std::move(sink);
 }
 
 void warn(const base::Warning& found) {
+    const auto like = base::error_kind(found.detail);
     if (found.code.empty())
-        warning(found.event, {{"detail", found.detail}});
+        limited_warning(found.event, like, {{"detail", found.detail}}, burst_of_names);
     else
-        warning(found.event, {{"code", found.code}, {"detail", found.detail}});
+        limited_warning(
+            found.event, like, {{"code", found.code}, {"detail", found.detail}}, burst_of_names
+        );
 }
 
 void open(const std::string& file) {

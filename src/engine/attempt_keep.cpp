@@ -177,7 +177,7 @@ void Attempt::run_note_result(store::Session& session) {
     if (row && !row->expired && row->attempt == facts_.number &&
         row->recovery_point != facts_.at.stored)
         return;
-    log::error(
+    log::limited_error(
         "late_result",
         {{"key_id", facts_.id},
          {"operation", operation_->name},

@@ -1,5 +1,6 @@
 #include "src/operate/server_metrics.hpp"
 
+#include "src/base/log.hpp"
 #include "src/base/url.hpp"
 #include "src/operate/gauges.hpp"
 #include "src/operate/process_metrics.hpp"
@@ -80,6 +81,12 @@ void show_spans(engine::SpanCounts spans, Gauges& to) {
     to.add(double(spans.dropped), {{"result", "dropped"}});
 }
 
+void show_log(Gauges& to) {
+    to.begin("pawl_log_events_total", "Events of the log", prometheus::MetricType::Counter);
+    for (const auto& one : log::event_counts())
+        to.add(double(one.count), {{"event", one.event}, {"level", one.level}});
+}
+
 }  // namespace
 
 std::vector<prometheus::MetricFamily> server_metrics(Service& service, const ServerFacts& facts) {
@@ -113,6 +120,7 @@ std::vector<prometheus::MetricFamily> server_metrics(Service& service, const Ser
     }
     show_store(engine.store(), to);
     show_overdue(engine.store().running_code().list(), to);
+    show_log(to);
     show_rounds(facts.started_at, to);
     show_spans(engine.observer()->span_counts().value_or(engine::SpanCounts{}), to);
     return to.take();

@@ -174,7 +174,7 @@ void Completer::note_failure_or_log(
         note_failure(key_id, refused, report);
     } catch (const StoreError& error) {
         if (error.transient()) throw;
-        log::error(
+        log::limited_error(
             "completer_note_failed",
             {{"code", "PAWL0022"}, {"key_id", key_id}, {"detail", error.what()}}
         );
@@ -224,14 +224,16 @@ void Completer::note_failure(
     const auto now = engine_.clock().steady();
     if (!stuck_.pass({"key_stuck", std::to_string(key_id)}, 1, now)) return;
     stuck_.take_ended(now);
-    log::warning(
+    log::limited_warning(
         "key_stuck",
+        {},
         {{"key_id", key_id},
          {"key_hash", engine::logged_hash(failing->row.hash)},
          {"operation", failing->row.operation},
          {"point", failing->row.recovery_point},
          {"runs", failing->runs},
-         {"detail", failing->error}}
+         {"detail", failing->error}},
+        log::burst_of_names
     );
 }
 

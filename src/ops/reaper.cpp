@@ -48,7 +48,7 @@ struct Found {
 
 void report(const Damaged& damaged) {
     if (damaged.count == 0) return;
-    log::error(
+    log::limited_error(
         "damaged_rows",
         {{"code", "PAWL0022"},
          {"key_id", damaged.first_id},

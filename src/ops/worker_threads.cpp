@@ -185,7 +185,9 @@ void Worker::stop_lost() {
         if (held[i]) continue;
         const auto& job = running[i];
         if (in_flight_.stop(job))
-            log::info("job_stopped", {{"jid", job.raw.jid}, {"kind", job.kind}});
+            log::limited_info(
+                "job_stopped", {}, {{"jid", job.raw.jid}, {"kind", job.kind}}, log::burst_of_names
+            );
     }
 }
 

@@ -40,7 +40,7 @@ std::unique_ptr<Store> open_postgres(const std::string& url, Database::As as) {
 
 // A warning about the file means that the file is lost.
 void log_error(const base::Warning& warning) {
-    log::error(warning.event, {{"code", warning.code}, {"detail", warning.detail}});
+    log::limited_error(warning.event, {{"code", warning.code}, {"detail", warning.detail}});
 }
 
 }  // namespace

@@ -1,15 +1,20 @@
 """Log files that are renamed while the server writes them, as logrotate does (issue 16, number 11)."""
+import collections
 import contextlib
 import http.server
 import json
 import os
 import signal
+import socket
 import stat
 import threading
 import time
 
 from kill_cases import QUICK, SLOW
+from operator_cases import Operated
+from phone import Phone
 from ports import free_port
+from raw import answers_in, exchanged
 from world import WAIT_S, World, check, check_equal, wait_until
 
 
@@ -248,6 +253,104 @@ def alerts_that_are_not_delivered(settings):
         check_equal(world.stop_server(), 0, 'the exit code')
 
 
+def refused_by_the_listener(settings):
+    """Such a request had neither an address in the access log nor an id."""
+    limits = ['--line-max', '512', '--headers-max', '2048', '--body-max', '4096', '--header-timeout-ms', '300', '--body-grace-ms', '300']
+    posted = b'POST /rides HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer test_jane\r\nX-Forwarded-For: 203.0.113.9\r\nX-Request-Id: mine\r\n'
+    cases = [(400, b'GET / HTTP/1.1\r\n\r\n', '127.0.0.1', None), (400, b'nonsense\r\n\r\n', '127.0.0.1', None),
+             (414, b'GET /' + b'a' * 900, '127.0.0.1', None), (431, b'GET / HTTP/1.1\r\nHost: ' + b'a' * 4000, '127.0.0.1', None),
+             (408, b'GET / HTTP/1.1\r\nHost: a\r\n', '127.0.0.1', None),
+             (505, b'GET / HTTP/2.0\r\nHost: a\r\n\r\n', '127.0.0.1', None),
+             (501, b'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n', '127.0.0.1', None),
+             (413, posted + b'Content-Length: 9000\r\n\r\n', '203.0.113.9', 'mine'),
+             (408, posted + b'Content-Length: 90\r\n\r\n', '203.0.113.9', 'mine'),
+             (400, posted + b'Transfer-Encoding: chunked\r\n\r\nx\r\n', '203.0.113.9', 'mine')]
+    with World(settings.bin, [*QUICK], judged=False) as world:
+        log = os.path.join(world.folder, 'access.log')
+        world.start_server('--access-log', log, '--trusted-proxies', '127.0.0.1', *limits)
+        expected = []
+        for status, sent, client, given in cases:
+            found = answers_in(exchanged(world.port, sent, ends=False))
+            check_equal([answer.status for answer in found], [status], f'{sent[:60]!r}')
+            (answer,) = found
+            id_ = answer.headers.get('x-request-id')
+            check_equal((answer.status, bool(id_)), (status, True), f'{sent[:60]!r}')
+            check(given in (None, id_), f'{id_}, sent: {given}')
+            expected.append((status, client, id_))
+        kept = exchanged(world.port, b'GET /livez HTTP/1.1\r\nHost: a\r\nX-Request-Id: first\r\n\r\nnonsense\r\n\r\n', ends=False)
+        second = answers_in(kept)[1]
+        check(second.headers['x-request-id'] != 'first', 'the second request of a connection has the id of the first')
+        expected.append((400, '127.0.0.1', second.headers['x-request-id']))
+        check_equal(world.stop_server(), 0, 'the exit code')
+        lines = [(line['status'], line['client'], line.get('request_id')) for line in lines_of(log) if line['status'] >= 400]
+        check_equal(lines, expected, 'the lines of the access log')
+
+
+def floods_leave_a_small_log(settings):
+    """Each kind of line that somebody outside can cause is counted, and written a few times; also one whose texts are long."""
+    most = 2_000   # Of each kind: 20 lines in ten seconds, and the counts of those that were held back.
+    with Operated(settings, base=[*QUICK, '--rider', 'test_pays declined@example.com'], judged=False) as one:
+        world = one.world
+        hooks = os.path.join(world.folder, 'hooks')
+        operators = os.path.join(world.folder, 'operators')
+        for path, text in ((hooks, 'whsec_0123456789abcdef\n'), (operators, 'ann admin token-of-ann-0123456789\n')):
+            with open(path, 'w', encoding='ascii', opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+                file.write(text)
+        one.start('--operators', operators, '--stripe-webhook-secrets', hooks, '--tenant-rate', '1', '--tenant-burst', '1',
+                  '--connections-per-address-max', '8')
+        count = 300
+
+        def flood(send):
+            for n in range(count):
+                try:
+                    send(n)
+                except OSError:
+                    pass   # The server may close it.
+        app, page = Phone(world.port), Phone(one.port)
+        flood(lambda n: app.send('POST', '/webhooks/stripe', b'{}', {'Stripe-Signature': f't={n},v1={"0" * 64}'}))
+        flood(lambda n: app.get('/rides'))
+        flood(lambda n: Phone(world.port, token='x' * 8_000).get('/rides'))
+        flood(lambda n: page.send('POST', '/sign-in', f'token=wrong-{n}', {'Content-Type': 'application/x-www-form-urlencoded'}))
+        flood(lambda n: Phone(one.port, token=f'wrong-{n}' + 'x' * 8_000).get('/api/keys'))
+        flood(lambda n: exchanged(world.port, b'GET /' + b'\xff' * 100 + b'\r\n\r\n', ends=False))
+        os.unlink(operators)
+        flood(lambda n: Phone(one.port, token=f'wrong-{n}').get('/api/keys'))
+        with contextlib.ExitStack() as stack:
+            for _ in range(50):
+                stack.enter_context(contextlib.closing(socket.create_connection(('127.0.0.1', world.port), timeout=WAIT_S)))
+            wait_until('refused connections', lambda: 'connections_of_address' in world.log())
+        counts = {dict(labels)['event']: value for (name, labels), value in one.metrics().items() if name == 'pawl_log_events_total'}
+        for event, least in (('webhook_refused', count), ('operator_refused', 2 * count), ('quota_exceeded', 1)):
+            check(counts.get(event, 0) >= least, f'{event}: {counts}')
+        lines = [line for line in world.log().split('\n') if line.startswith('{')]
+        check(len(lines) < 300 and sum(map(len, lines)) < 50 * most, f'{len(lines)} lines, {sum(map(len, lines))} bytes')
+        check(max(map(len, lines)) < 5_000, 'a line is long')
+        check_equal(world.stop_server(), 0, 'the exit code')
+
+
+def floods_of_a_provider(settings):
+    """Declined cards, and calls that fail: counted, and a few lines of each."""
+    with Operated(settings, base=[*QUICK], judged=False, provider_options=['--decline']) as one:
+        one.start()
+        world = one.world
+
+        def book_all(kind, status):
+            for n in range(60):
+                check_equal(world.phone().book(f'{kind}-{n}').status, status, f'{kind} {n}')
+        book_all('declined', 402)
+        world.kill_provider()
+        book_all('down', 503)
+
+        def counted(event):
+            return sum(value for (name, labels), value in one.metrics().items()
+                       if name == 'pawl_log_events_total' and dict(labels)['event'] == event)
+        check_equal(counted('card_declined'), 60, 'declined cards that are counted')
+        check(counted('attempt_refused') >= 60, 'failed calls that are counted')
+        check_equal(world.stop_server(), 0, 'the exit code')
+        lines = [json.loads(line)['event'] for line in world.log().split('\n') if line.startswith('{')]
+        check(len(lines) < 200, f'{len(lines)} lines: {collections.Counter(lines)}')
+
+
 def blocks_hang_up(pid):
     with open(f'/proc/{pid}/status', encoding='ascii') as file:
         blocked = next(line for line in file if line.startswith('SigBlk:'))
@@ -261,4 +364,8 @@ def cases(settings):
              'a provider is down once and up once': a_provider_that_goes_and_comes_back,
              'alerts reach the webhook and the command': alerts, 'a pager that is away': alerts_that_are_not_delivered,
              'from a complaint to the request': access_lines, 'what started and what is left': start_and_stop}
-    return [('logs: ' + name, lambda run=run: run(settings)) for name, run in found.items()]
+    right = {'a request that the listener refuses has its client and its id in the access log': refused_by_the_listener,
+             'floods of outsiders leave a small log': floods_leave_a_small_log,
+             'floods of a provider leave a small log': floods_of_a_provider}
+    return [(f'{subject}: {name}', lambda run=run: run(settings))
+            for subject, some in (('logs', found), ('right', right)) for name, run in some.items()]

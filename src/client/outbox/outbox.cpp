@@ -235,7 +235,9 @@ void Outbox::Impl::record_ended() {
         PAWL_FAULT("outbox.record.before");
         // If this fails, the claim ends by itself and the request is sent again under its key.
         const auto not_recorded = [id = one.claimed.id](const std::string& why) {
-            log::warning("outbox_not_recorded", {{"id", id}, {"detail", why}});
+            log::limited_warning(
+                "outbox_not_recorded", base::error_kind(why), {{"id", id}, {"detail", why}}
+            );
         };
         try {
             record(one, end);
