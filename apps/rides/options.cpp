@@ -34,7 +34,14 @@ void add_limits(CLI::App& app, ServeOptions& options) {
         "Most open connections; one more closes the one that has been idle longest");
     add("--connections-per-address-max",
         options.connections_per_address_max,
-        "Most connections of one client address; 0: no limit, for use behind a proxy");
+        "Most connections of one client address; 0: no limit");
+    app.add_option(
+           "--trusted-proxies",
+           options.trusted_proxies,
+           "Addresses and networks of the proxies whose Forwarded and X-Forwarded-For name the "
+           "client, between commas; default: none"
+    )
+        ->delimiter(',');
     add("--line-max", limits.line_max, "Bytes of a request line");
     add("--headers-max", limits.headers_max, "Bytes of all headers of a request");
     add("--headers-count-max", limits.headers_count_max, "Headers of a request");

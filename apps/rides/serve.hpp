@@ -53,6 +53,7 @@ struct ServeOptions {
     std::string site;
     int connections_max{4096};
     int connections_per_address_max{1024};  // 0: no limit.
+    std::vector<std::string> trusted_proxies;
     pawl::HttpLimits limits;
     pawl::TenantQuota quota;
     pawl::ServiceOptions service{.call_timeout = Stripe::timeout};

@@ -77,7 +77,8 @@ TEST(StripeVerdict, follows_the_table) {
              [&](const pawl::http::Request&, pawl::http::Responder respond) { respond(next); }
          ),
          .on_error = [](int status,
-                        std::string_view) { return pawl::http::Reply{.status = status}; },
+                        std::string_view,
+                        const pawl::RequestHead&) { return pawl::http::Reply{.status = status}; },
          .date = [] { return std::string{"now"}; }}};
     listener.start();
     Stripe stripe{{"http://127.0.0.1:" + std::to_string(listener.port()), "sk_test"}, 16};
@@ -120,7 +121,8 @@ private:
              }
          ),
          .on_error = [](int status,
-                        std::string_view) { return pawl::http::Reply{.status = status}; },
+                        std::string_view,
+                        const pawl::RequestHead&) { return pawl::http::Reply{.status = status}; },
          .date = [] { return std::string{"now"}; }}};
 };
 

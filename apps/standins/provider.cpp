@@ -88,7 +88,7 @@ struct Provider::Impl {
                           serve(request, std::move(respond));
                       }),
                   .on_error =
-                      [](int status, std::string_view why) {
+                      [](int status, std::string_view why, const pawl::RequestHead&) {
                           return reply_of(stripe_error(
                               {.status = status, .type = "invalid_request_error", .message = why}
                           ));

@@ -128,8 +128,10 @@ SecondProvider::Impl::Impl(SecondProviderOptions given)
               .on_head = Listener::accept_all([this](const Request& request, Responder respond) {
                   serve(request, std::move(respond));
               }),
-              .on_error = [](int status,
-                             std::string_view why) { return refusal(status, "BadRequest", why); },
+              .on_error =
+                  [](int status, std::string_view why, const pawl::RequestHead&) {
+                      return refusal(status, "BadRequest", why);
+                  },
               .date = [] { return pawl::http::http_date(pawl::base::system_clock().now()); }}} {
     next = ledger.lines().size() + 1;
 }

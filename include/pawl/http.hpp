@@ -50,8 +50,11 @@ struct HttpOptions {
     // if the process may not open so many descriptors (PAWL0014).
     int connections_max{4096};
     // Connections of one client address (IPv6: of one /64 network); one more is closed at once. 0:
-    // unlimited, as needed behind a proxy, whose address all connections have.
+    // unlimited. Those of a trusted proxy are not counted.
     int connections_per_address_max{1024};
+    // Addresses and networks ("10.0.0.5", "10.1.0.0/16") of the proxies whose Forwarded (RFC 7239)
+    // and X-Forwarded-For name the client; nobody else's count. docs/http.md, "Behind a proxy".
+    std::vector<std::string> trusted_proxies{};
     int threads{0};       // For connections; 0: one for each core, at most 4.
     HttpLimits limits{};  // For a request being received, and for a connection.
     TenantQuota quota{};

@@ -37,7 +37,10 @@ void add_operating_options(
         "Header in which a proxy names the operator, such as X-Forwarded-User"
     );
     app.add_option(
-           "--operator-proxies", operators.proxies, "Addresses of these proxies, between commas"
+           "--operator-proxies",
+           operators.proxies,
+           "Addresses and networks of the proxies whose Forwarded, X-Forwarded-For and "
+           "--operator-header count, between commas"
     )
         ->delimiter(',');
     app.template add_option_function<std::int64_t>(

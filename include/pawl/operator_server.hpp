@@ -25,9 +25,10 @@ struct OperatorOptions {
     // The file of those who may use the page: a line is NAME ROLE TOKEN, where the role is viewer,
     // operator or admin (docs/howto/page.md). Only its owner may read it. Empty: no page.
     std::string operators_file{};
-    // Instead of tokens: the header in which a proxy names the operator, such as X-Forwarded-User,
-    // and the addresses of the proxies from which it counts.
+    // Instead of tokens: the header in which a proxy names the operator, such as X-Forwarded-User.
+    // It counts from `proxies` only.
     std::string user_header{};
+    // As HttpOptions::trusted_proxies: from them Forwarded and X-Forwarded-For count, too.
     std::vector<std::string> proxies{};
 
     std::optional<std::string> problem() const;  // Names the option, the value and the limit.

@@ -21,7 +21,10 @@ struct RequestHead {
     std::string path;
     std::string query;
     std::vector<Header> headers;
-    std::string client_address;  // Without the port: "127.0.0.1", "2001:db8::1".
+    // Without the port: "127.0.0.1", "2001:db8::1". Behind a trusted proxy (HttpOptions), the
+    // address that the proxy names; `peer_address` is always the other side of the connection.
+    std::string client_address;
+    std::string peer_address{};
 
     // The value of the only header of this name; nullopt: none, or several.
     std::optional<std::string_view> header(std::string_view name) const;

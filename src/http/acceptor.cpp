@@ -30,18 +30,6 @@ tcp::endpoint checked_endpoint(const std::string& listen) {
         "listen is " + listen + ": an address and a port, such as 127.0.0.1:8080 or [::1]:8080"};
 }
 
-AddressPrefix key_of(const asio::ip::address& address) {
-    constexpr std::uint64_t v4 = 0xffff'0000'0000;  // No IPv6 network has such a number.
-    if (address.is_v4()) return AddressPrefix{v4 | address.to_v4().to_uint()};
-    const auto bytes = address.to_v6().to_bytes();
-    if (address.to_v6().is_v4_mapped())
-        return AddressPrefix{
-            v4 | asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_uint()};
-    std::uint64_t network = 0;
-    for (std::size_t i = 0; i < 8; ++i) network = network << 8U | bytes.at(i);
-    return AddressPrefix{network};
-}
-
 }  // namespace
 
 std::size_t WarningThrottle::count(SteadyTime now) {
@@ -60,6 +48,7 @@ Acceptor::Acceptor(
     : options_{options},
       on_warning_{std::move(on_warning)},
       io_threads_{io_threads},
+      proxies_{options.trusted_proxies},
       acceptor_{io},
       again_{io} {
     try {
@@ -140,19 +129,19 @@ void Acceptor::accept_one() {
 void Acceptor::on_accepted(IoThread& io_thread, error_code error, tcp::socket socket) {
     if (error) return on_failed(error);
     error_code ignored;
-    const auto peer = socket.remote_endpoint(ignored).address();
-    const auto address = key_of(peer);
+    const auto peer = socket.remote_endpoint(ignored).address().to_string();
+    const auto address = address_prefix(peer);
     auto& of_address = open_by_address_[address];
-    const int limit = options_.connections_per_address_max;
+    const int limit = proxies_.contains(peer) ? 0 : options_.connections_per_address_max;
     if (limit > 0 && of_address >= limit) {
         socket.close(ignored);
         if (const auto closed = over_address_limit_.count(steady_now()))
             warn(
                 "connections_of_address",
                 "",
-                peer.to_string() + " has " + std::to_string(limit) +
-                    " connections already: closed " + std::to_string(closed) +
-                    " new ones; if it is a proxy, set connections_per_address_max to 0"
+                peer + " has " + std::to_string(limit) + " connections already: closed " +
+                    std::to_string(closed) +
+                    " new ones; if it is a proxy, name it in trusted_proxies"
             );
         return next();
     }

@@ -3,6 +3,7 @@
 // Internal to the listener, like connection.hpp.
 
 #include "src/http/io_thread.hpp"
+#include "src/http/trusted_proxies.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -64,6 +65,7 @@ private:
     const ListenerOptions& options_;
     base::OnWarning on_warning_;
     const std::vector<std::unique_ptr<IoThread>>& io_threads_;
+    const TrustedProxies proxies_;
     tcp::acceptor acceptor_;
     asio::steady_timer again_;
     std::unordered_map<AddressPrefix, int> open_by_address_;

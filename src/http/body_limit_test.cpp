@@ -95,7 +95,9 @@ TEST(Listener, a_route_may_have_a_smaller_body_limit_than_the_listener) {
                      },
                      head.path == "/small" ? 4UL : 1UL << 30U};
              },
-         .on_error = [](int status, std::string_view) { return Reply{.status = status}; },
+         .on_error = [](int status,
+                        std::string_view,
+                        const RequestHead&) { return Reply{.status = status}; },
          .date = [] { return std::string{"now"}; }}};
     listener.start();
     const auto ask = [&](const std::string& bytes) {

@@ -143,8 +143,8 @@ HttpConnection::HttpConnection(
       buffer_{unread_max(shared_->options.limits)} {
     error_code ignored;
     socket_.set_option(tcp::no_delay{true}, ignored);
-    const auto peer = socket_.remote_endpoint(ignored);
-    client_address_ = peer.address().to_string();
+    const auto peer = socket_.remote_endpoint(ignored).address().to_string();
+    peer_address_ = plain_address(peer).value_or(peer);
 }
 
 EvictionClass HttpConnection::eviction_class_of(State state) {
@@ -179,6 +179,8 @@ void HttpConnection::begin() {
     chunk_problem_.reset();
     chunk_padding_ = 0;
     is_head_ = false;
+    head_ = {};
+    head_.client_address = head_.peer_address = peer_address_;  // For an early refusal.
     body_charge_ = {};
     if (buffer_.size() == 0) {
         if (shared_->stopping) return close();
@@ -237,11 +239,12 @@ void HttpConnection::on_head(std::size_t size) {
     error_code error;
     const auto consumed = parser_->put(asio::buffer(raw.data(), raw.size()), error);
     if (error && error != beast_http::error::need_more) {
-        if (error == beast_http::error::body_limit)
-            return refuse(413, "The body is larger than is allowed.");
-        return refuse(400, "The head is malformed.");
+        if (error != beast_http::error::body_limit) return refuse(400, "The head is malformed.");
+        make_head();  // For the log: all of it is there.
+        return refuse(413, "The body is larger than is allowed.");
     }
     if (!make_head()) return refuse(400, "The path has a broken escape.");
+    keep_alive_ = parser_->keep_alive();  // The message reads the first Connection header only.
     buffer_.consume(consumed);
     const auto length = parser_->content_length().value_or(0);
     if (length > limits.body_max) return refuse(413, "The body is larger than is allowed.");
@@ -305,19 +308,17 @@ void HttpConnection::extend_body_deadline(std::size_t bytes) {
 
 bool HttpConnection::make_head() {
     const auto& message = parser_->get();
-    head_ = {};
     head_.method = std::string{message.method_string()};
+    for (const auto& field : message)
+        head_.headers.push_back({std::string{field.name_string()}, std::string{field.value()}});
+    head_.client_address = shared_->proxies.client_address(peer_address_, head_.headers);
     const auto target = message.target();
     head_.target = origin_form({target.data(), target.size()}).value_or("*");
-    head_.client_address = client_address_;
     const auto question = std::min(head_.target.find('?'), head_.target.size());
     auto path = decode_path(std::string_view{head_.target}.substr(0, question));
     if (!path) return false;
     head_.path = std::move(*path);
     if (question < head_.target.size()) head_.query = head_.target.substr(question + 1);
-    for (const auto& field : message)
-        head_.headers.push_back({std::string{field.name_string()}, std::string{field.value()}});
-    keep_alive_ = parser_->keep_alive();  // The message reads the first Connection header only.
     is_head_ = head_.method == "HEAD";
     return true;
 }
@@ -399,7 +400,7 @@ void HttpConnection::answer(const Reply& reply) {
 }
 
 void HttpConnection::refuse(int status, std::string_view why) {
-    refuse(shared_->handlers.on_error(status, why));
+    refuse(shared_->handlers.on_error(status, why, head_));
 }
 
 // Sends the reply, then reads the rest of the request for a while: a reset would destroy the

@@ -7,6 +7,7 @@
 #include "src/http/body_budget.hpp"
 #include "src/http/head_check.hpp"
 #include "src/http/listener.hpp"
+#include "src/http/trusted_proxies.hpp"
 
 #include <boost/asio/io_context.hpp>         // tidy: allow header: for three files
 #include <boost/asio/ip/tcp.hpp>             // tidy: allow header: for three files
@@ -96,6 +97,7 @@ struct Shared {
     Listener::Handlers handlers;
     std::shared_ptr<ReplyQueue> mailbox;
     std::shared_ptr<BodyBudget> bodies;  // Shared by all io_threads.
+    TrustedProxies proxies;
     std::unordered_set<std::shared_ptr<HttpConnection>> open;
     WaitingConnections waiting;
     std::function<void(AddressPrefix)>
@@ -167,7 +169,7 @@ private:
     std::size_t chunk_padding_{0};  // Padding in the lines of all chunks of the request.
     RequestHead head_;
     Listener::Accepted accepted_;  // What serves the request after its body.
-    std::string client_address_;
+    std::string peer_address_;
     bool served_{false};  // At least one request.
     bool keep_alive_{true};
     bool is_head_{false};

@@ -86,7 +86,8 @@ std::optional<std::string> HttpOptions::problem() const {
     const http::ListenerOptions listener{
         .limits = limits,
         .connections_max = connections_max,
-        .connections_per_address_max = connections_per_address_max};
+        .connections_per_address_max = connections_per_address_max,
+        .trusted_proxies = trusted_proxies};
     if (auto why = listener.problem()) return why;
     if (threads < 0 || threads > 256)
         return base::wrong_option("threads", threads, "1 to 256, or 0 for one a core");
@@ -106,6 +107,7 @@ ListenerOptions listener_options(
         .limits = options.limits,
         .connections_max = connections_within_limit(options.connections_max, calls_max, on_warning),
         .connections_per_address_max = options.connections_per_address_max,
+        .trusted_proxies = options.trusted_proxies,
         .threads = options.threads > 0 ? options.threads : static_cast<int>(by_default)};
 }
 

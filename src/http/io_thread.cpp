@@ -33,6 +33,7 @@ IoThread::IoThread(
     shared_->options = options;
     shared_->handlers = handlers;
     shared_->bodies = std::move(bodies);
+    shared_->proxies = TrustedProxies{options.trusted_proxies};
     shared_->mailbox = std::make_shared<ReplyQueue>(io_);
     shared_->on_closed = [this, on_closed = std::move(on_closed)](AddressPrefix address) {
         if (!shared_->stopping) return on_closed(address);

@@ -146,7 +146,9 @@ TEST(Listener, connections_go_to_all_threads_in_turn_and_each_stays_on_its_own) 
              }
              respond(Reply{.body = "here"});
          }),
-         .on_error = [](int status, std::string_view) { return Reply{.status = status}; },
+         .on_error = [](int status,
+                        std::string_view,
+                        const RequestHead&) { return Reply{.status = status}; },
          .date = [] { return std::string{"now"}; }}};
     listener.start();
     std::vector<RawSocket> clients;

@@ -3,6 +3,7 @@
 #include "src/base/options.hpp"
 #include "src/core/assert.hpp"
 #include "src/http/acceptor.hpp"
+#include "src/http/trusted_proxies.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 
@@ -47,7 +48,7 @@ std::optional<std::string> ListenerOptions::problem() const {
             "at least 1, or 0 for no limit"
         );
     if (threads < 1 || threads > 256) return base::wrong_option("threads", threads, "1 to 256");
-    return std::nullopt;
+    return TrustedProxies::problem(trusted_proxies);
 }
 
 Listener::OnHead Listener::accept_all(OnRequest on_request) {

@@ -51,8 +51,9 @@ struct ListenerOptions {
     std::string listen{"127.0.0.1:8080"};  // host:port; port 0 uses a free one. IPv6 as [::1]:8080.
     HttpLimits limits{};
     int connections_max{4096};  // Beyond it, each new one closes the one that has waited longest.
-    int connections_per_address_max{0};  // Any more are closed at once; 0: no limit.
-    int threads{1};                      // Each serves its own connections.
+    int connections_per_address_max{0};          // Any more are closed at once; 0: no limit.
+    std::vector<std::string> trusted_proxies{};  // As HttpOptions has them.
+    int threads{1};                              // Each serves its own connections.
 
     std::optional<std::string> problem() const;  // Names the option, the value and the limit.
 };
@@ -73,9 +74,9 @@ public:
     using OnHead = std::function<Decision(const RequestHead&)>;
     // Serves every request.
     static OnHead accept_all(OnRequest on_request);
-    // Makes the body of an error response of the listener itself (400, 408, 413, 414, 431, 501,
-    // 503, 505).
-    using OnError = std::function<Reply(int status, std::string_view why)>;
+    // Makes an error response of the listener itself (400, 408, 413, 414, 431, 501, 503, 505). The
+    // head has the addresses, and the rest only if it was well-formed and complete.
+    using OnError = std::function<Reply(int status, std::string_view why, const RequestHead& head)>;
 
     struct Handlers {
         OnHead on_head;

@@ -73,6 +73,22 @@ Reply shown(const BrowserOptions& browser, const Shown& what, Reply reply) {
     return reply;
 }
 
+void log_refusal(
+    AccessLog& access, const RequestHead& head, Reply& reply, std::string_view problem
+) {
+    auto id = request_id_of(head);
+    access.write(
+        {.client = head.client_address,
+         .method = head.method,
+         .route = "",
+         .status = reply.status,
+         .bytes = reply.body.size(),
+         .request_id = id,
+         .problem = problem}
+    );
+    reply.headers.push_back({"X-Request-Id", std::move(id)});
+}
+
 ResponseWriter::ResponseWriter(Parts parts, Responder respond, const RequestHead& head)
     : parts_{std::move(parts)},
       respond_{std::move(respond)},

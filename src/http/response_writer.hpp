@@ -24,6 +24,11 @@ bool asks_for_page(const RequestHead& head);
 // The response as `browser.present` renders it, with the headers of the contract; or unchanged.
 Reply shown(const BrowserOptions& browser, const Shown& what, Reply reply);
 
+// Adds the id of a request that is refused before its body to the reply, and writes its line.
+void log_refusal(
+    AccessLog& access, const RequestHead& head, Reply& reply, std::string_view problem
+);
+
 // Sends the response of one request: renders it for a browser, and writes the access log. Shared by
 // the callbacks that may answer; they must be copyable, which a Responder is not.
 class ResponseWriter : public std::enable_shared_from_this<ResponseWriter> {

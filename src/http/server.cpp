@@ -20,7 +20,6 @@
 #include "src/http/problem.hpp"
 #include "src/http/quotas.hpp"
 #include "src/http/reply_check.hpp"
-#include "src/http/request_id.hpp"
 #include "src/http/response_writer.hpp"
 #include "src/http/routes.hpp"
 #include "src/json/fingerprint.hpp"
@@ -76,8 +75,9 @@ struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
             http::listener_options(options, engine.options().calls_max, log::warn),
             http::Listener::Handlers{
                 .on_head = [this](const RequestHead& head) { return on_head(head); },
-                .on_error =
-                    [this](int status, std::string_view why) { return on_error(status, why); },
+                .on_error = [this](
+                                int status, std::string_view why, const RequestHead& head
+                            ) { return on_error(status, why, head); },
                 .date = [this] { return http::http_date(engine.clock().now()); },
                 .on_warning = log::warn}
         );
@@ -92,7 +92,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
     http::Listener::Decision decide(const RequestHead& head);
     template <class Serve>
     http::Listener::Accepted accepted(std::size_t body_max, Serve serve);
-    Reply on_error(int status, std::string_view why);
+    Reply on_error(int status, std::string_view why, const RequestHead& head);
     bool admit(const Principal& principal, const Writer& out);
     void serve(ParsedRequest parsed, const Writer& out);
     std::optional<Reply> read_fields(ParsedRequest& parsed, detail::RequestFields& fields);
@@ -114,9 +114,10 @@ struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
     std::unique_ptr<http::Listener> listener;
 };
 
-Reply HttpServer::Impl::on_error(int status, std::string_view why) {
-    access.write({.client = "", .method = "", .route = "", .status = status});
-    return http::refusal(status, why);
+Reply HttpServer::Impl::on_error(int status, std::string_view why, const RequestHead& head) {
+    auto reply = http::refusal(status, why);
+    http::log_refusal(access, head, reply, http::problem_type(reply));
+    return reply;
 }
 
 http::Listener::Decision HttpServer::Impl::on_head(const RequestHead& head) {
@@ -141,17 +142,7 @@ http::Listener::Decision HttpServer::Impl::on_head(const RequestHead& head) {
             *refused
         );
     *refused = http::sendable(std::move(*refused), {});
-    const auto id = http::request_id_of(head);
-    refused->headers.push_back({"X-Request-Id", id});
-    access.write(
-        {.client = head.client_address,
-         .method = head.method,
-         .route = "",
-         .status = refused->status,
-         .bytes = refused->body.size(),
-         .request_id = id,
-         .problem = problem}
-    );
+    http::log_refusal(access, head, *refused, problem);
     return decision;
 }
 
@@ -235,12 +226,14 @@ bool HttpServer::Impl::admit(const Principal& principal, const Writer& out) {
     const auto limit = http::limit_name(refused.why.limit);
     const bool by_account = refused.why.limit == core::OverQuota::Limit::account_in_flight;
     if (refused.refused_since_log > 0)
-        log::warning(
+        log::limited_warning(
             "quota_exceeded",
+            {},
             {{"code", "PAWL0013"},
              {"who", by_account ? "account " + account + " of " + who : who},
              {"limit", limit},
-             {"refused", refused.refused_since_log}}
+             {"refused", refused.refused_since_log}},
+            log::burst_of_names
         );
     out->set_over_quota(limit);
     (*out)(http::quota_exceeded(refused.why));

@@ -33,7 +33,9 @@ Listener::Handlers echo() {
         .on_head = Listener::accept_all([](const Request& request, Responder respond) {
             respond(Reply{.body = request.head.method + " " + request.body});
         }),
-        .on_error = [](int status, std::string_view) { return Reply{.status = status}; },
+        .on_error = [](int status,
+                       std::string_view,
+                       const RequestHead&) { return Reply{.status = status}; },
         .date = [] { return std::string{"now"}; }};
 }
 
@@ -169,7 +171,9 @@ TEST(Listener, stop_returns_although_a_handler_does_not) {
              });
              respond(Reply{.body = "here"});
          }),
-         .on_error = [](int status, std::string_view) { return Reply{.status = status}; },
+         .on_error = [](int status,
+                        std::string_view,
+                        const RequestHead&) { return Reply{.status = status}; },
          .date = [] { return std::string{"now"}; }}};
     listener.start();
     auto client = RawSocket::to(listener.port());
@@ -201,7 +205,9 @@ TEST(StallWatch, warns_of_a_handler_that_holds_its_thread) {
              std::this_thread::sleep_for(200ms);
              respond(Reply{.body = "here"});
          }),
-         .on_error = [](int status, std::string_view) { return Reply{.status = status}; },
+         .on_error = [](int status,
+                        std::string_view,
+                        const RequestHead&) { return Reply{.status = status}; },
          .date = [] { return std::string{"now"}; },
          .on_warning =
              [&](const base::Warning& warning) {

@@ -6,6 +6,7 @@
 #include "src/http/http_date.hpp"
 #include "src/http/listener.hpp"
 #include "src/http/problem.hpp"
+#include "src/http/trusted_proxies.hpp"
 #include "src/operate/database_metrics.hpp"
 #include "src/operate/metrics.hpp"
 #include "src/operate/metrics_text.hpp"
@@ -73,8 +74,9 @@ std::optional<std::string> OperatorOptions::problem() const {
         return "pre_stop_delay is " + std::to_string(pre_stop_delay.count()) + " ms: 0 to 600000";
     if (!operators_file.empty() && listen.empty())
         return "operators_file needs the operator's listener: --operate ADDRESS:PORT";
-    if (user_header.empty() != proxies.empty())
-        return "user_header needs proxies, the addresses from which it counts, and they need it";
+    if (!user_header.empty() && proxies.empty())
+        return "user_header needs proxies, the addresses from which it counts";
+    if (auto why = http::TrustedProxies::problem(proxies)) return why;
     if (!user_header.empty() && operators_file.empty())
         return "user_header needs operators_file, which has the roles";
     return std::nullopt;
@@ -93,9 +95,13 @@ struct OperatorServer::Impl {
           sampler{service},
           page{page_of(service, options)},
           listener{
-              {.listen = options.listen, .connections_max = 256},
+              {.listen = options.listen,
+               .connections_max = 256,
+               .trusted_proxies = options.proxies},
               {.on_head = [this](const RequestHead& head) { return decide(head); },
-               .on_error = &http::refusal,
+               .on_error = [](int status,
+                              std::string_view why,
+                              const RequestHead&) { return http::refusal(status, why); },
                .date = [this] { return http::http_date(service.engine().clock().now()); },
                .on_warning = log::warn}} {
         if (service.impl().started)

@@ -74,6 +74,12 @@ void add_serve_options(CLI::App& app, Options& options) {
     app.add_option(
         "--access-log", options.http.access_log, "File of JSON lines; -: standard error"
     );
+    app.add_option(
+           "--trusted-proxies",
+           options.http.trusted_proxies,
+           "Proxies whose Forwarded and X-Forwarded-For name the client: 10.0.0.5,10.1.0.0/16"
+    )
+        ->delimiter(',');
     add_operating_options(app, options.operators, options.alerts, options.traces, check_decimal);
 }
 

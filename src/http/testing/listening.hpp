@@ -86,8 +86,10 @@ private:
                     on_request(std::move(request), std::move(respond));
                 }};
             },
-            .on_error = [](int status, std::string_view why
-                        ) { return Reply{.status = status, .body = std::string{why}}; },
+            .on_error =
+                [](int status, std::string_view why, const RequestHead&) {
+                    return Reply{.status = status, .body = std::string{why}};
+                },
             .date = [] { return std::string{"Sun, 06 Nov 1994 08:49:37 GMT"}; }};
     }
 
