@@ -222,6 +222,7 @@ pawl::HttpOptions http_options(
         .access_log = options.access_log,
         .connections_max = options.connections_max,
         .connections_per_address_max = options.connections_per_address_max,
+        .trusted_proxies = options.trusted_proxies,
         .threads = options.http_threads,
         .limits = options.limits,
         .quota = options.quota};
@@ -274,10 +275,10 @@ int serve(const ServeOptions& options) {
     EndedSessionsInDatabase ended_in_database{application.database(), ended, servers};
     const Sessions sessions{
         application.service().secret_for("sessions of riders"), options.site, riders, ended};
-    SignInTries tries;
+    pawl::SignInLimit limit;
     const pawl::Traces traces{application.service(), options.traces};
     const Pages pages{
-        {.sessions = sessions, .tries = tries, .end_session = [&](EndedSession session) {
+        {.sessions = sessions, .limit = limit, .end_session = [&](EndedSession session) {
              ended_in_database.end(std::move(session));
          }}};
     const bool has_pages = !options.site.empty() || is_loopback(options.listen);

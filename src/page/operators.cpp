@@ -93,6 +93,13 @@ std::optional<Operator> Operators::by_token(std::string_view token) const {
     return found == names_.end() ? std::nullopt : by_name(found->second);
 }
 
+std::string Operators::token_hash_of(std::string_view name) const {
+    const auto found = std::ranges::find(names_, name, [](const auto& one) -> std::string_view {
+        return one.second;
+    });
+    return found == names_.end() ? std::string{} : found->first;
+}
+
 std::optional<Operator> Operators::by_name(std::string_view name) const {
     const auto found = by_name_.find(name);
     return found == by_name_.end() ? std::nullopt : std::optional{found->second};

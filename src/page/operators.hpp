@@ -32,6 +32,7 @@ public:
 
     std::optional<Operator> by_token(std::string_view token) const;
     std::optional<Operator> by_name(std::string_view name) const;
+    std::string token_hash_of(std::string_view name) const;  // Empty: no token, or no such name.
     bool empty() const { return by_name_.empty(); }
 
 private:

@@ -35,23 +35,30 @@ Operators read(const std::string& path) {
 
 }  // namespace
 
-OperatorsFile::OperatorsFile(std::string path) : path_{std::move(path)}, operators_{read(path_)} {
+OperatorsFile::OperatorsFile(std::string path)
+    : path_{std::move(path)}, operators_{std::make_shared<const Operators>(read(path_))} {
     std::error_code failed;
     read_at_ = std::filesystem::last_write_time(path_, failed);
 }
 
-Operators OperatorsFile::now() {
+std::shared_ptr<const Operators> OperatorsFile::now() {
     std::error_code failed;
     const auto changed = std::filesystem::last_write_time(path_, failed);
     const std::lock_guard lock{mutex_};
     if (!failed && changed == read_at_) return operators_;
     read_at_ = changed;
     try {
-        operators_ = read(path_);
+        operators_ = std::make_shared<const Operators>(read(path_));
     } catch (const std::invalid_argument& wrong) {
-        operators_ = {};
-        log::error("operators_file_invalid", {{"detail", wrong.what()}});
+        operators_ = std::make_shared<const Operators>();
+        // A file that is gone is tried again with each request, and anybody can send one.
+        log::limited_error("operators_file_invalid", {{"detail", wrong.what()}});
     }
+    return operators_;
+}
+
+std::shared_ptr<const Operators> OperatorsFile::last_read() {
+    const std::lock_guard lock{mutex_};
     return operators_;
 }
 

@@ -3,6 +3,7 @@
 #include "src/page/operators.hpp"
 
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -17,14 +18,15 @@ public:
     explicit OperatorsFile(std::string path);
 
     // A file that was changed and has an error is logged, and nobody is an operator until it is
-    // right.
-    Operators now();
+    // right. Never nullptr.
+    std::shared_ptr<const Operators> now();
+    std::shared_ptr<const Operators> last_read();  // The same without a look at the file.
 
 private:
     std::string path_;
     std::mutex mutex_;
     std::filesystem::file_time_type read_at_{};
-    Operators operators_;
+    std::shared_ptr<const Operators> operators_;
 };
 
 }  // namespace pawl::page

@@ -12,6 +12,7 @@
 #include "src/page/route.hpp"
 #include "src/page/threads.hpp"
 #include "src/page/views.hpp"
+#include "src/store/blocking.hpp"
 
 #include <boost/json/object.hpp>
 
@@ -27,8 +28,8 @@ using http::Reply;
 using http::Request;
 
 constexpr std::string_view api = "/api";
-constexpr int threads = 2;
-constexpr std::size_t waiting_max = 64;
+constexpr Threads::Limits limits{.threads = 2, .waiting_max = 64, .of_sender_max = 16};
+constexpr std::chrono::seconds query_max{2};
 
 // What went wrong, for a person: the status of the answer, and the text.
 Refused refusal_of(const std::exception_ptr& thrown) {
@@ -41,9 +42,11 @@ Refused refusal_of(const std::exception_ptr& thrown) {
     } catch (const cli::CommandFailed& cannot) {
         return {409, cannot.why};
     } catch (const StoreError& error) {
+        if (error.kind() == StoreError::Kind::deadline)
+            return {503, "The query took longer than 2 s: narrow it, or run the command."};
         return {503, std::string{"The database does not answer: "} + error.what()};
     } catch (const std::exception& error) {
-        log::error("operators_page_failed", {{"detail", error.what()}});
+        log::limited_error("operators_page_failed", {{"detail", error.what()}});
         return {500, "This page has a defect; the log has it as operators_page_failed."};
     }
 }
@@ -128,13 +131,23 @@ Reply sign_in_page(int status, std::string message = {}) {
     );
 }
 
+std::string too_many_tries(std::chrono::seconds wait) {
+    return "There were too many wrong tokens from your network: wait " +
+           std::to_string(wait.count()) + " s.";
+}
+
+Reply with_wait(Reply reply, std::chrono::seconds wait) {
+    reply.headers.push_back({"Retry-After", std::to_string(wait.count())});
+    return reply;
+}
+
 }  // namespace
 
 struct Page::Impl {
     Impl(Service& on, PageOptions options)
         : service{on},
           gate{std::move(options), on.engine().clock(), on.engine().random()},
-          pool{threads, waiting_max} {}
+          pool{limits} {}
 
     Reply answer(const Request& request) {
         const std::string_view path = request.head.path;
@@ -151,13 +164,16 @@ struct Page::Impl {
     }
 
     Reply answer_api(const Request& request, std::string_view path) {
-        const auto visitor = gate.of_api(request.head);
-        if (!visitor) {
+        auto entry = gate.of_api(request.head);
+        if (const auto* refused = std::get_if<NotLetIn>(&entry)) {
+            if (refused->wait)
+                return with_wait(error_json({429, too_many_tries(*refused->wait)}), *refused->wait);
             auto reply =
                 error_json({401, "Send the token of an operator as Authorization: Bearer."});
             reply.headers.push_back({"WWW-Authenticate", "Bearer realm=\"pawl\""});
             return reply;
         }
+        const auto* visitor = &std::get<Visitor>(entry);
         try {
             if (path.empty()) path = "/";
             if (is_get(request.head)) {
@@ -254,15 +270,17 @@ struct Page::Impl {
 
     Reply sign_in(const Request& request) {
         if (is_get(request.head)) return sign_in_page(200);
+        if (from_other_site(request.head))
+            return sign_in_page(403, "Another site asked to sign you in. You were not.");
         try {
-            if (const auto wait = gate.refuse_try(request.head))
-                return sign_in_page(
-                    429, "Too many tries: wait " + std::to_string(wait->count()) + " s."
-                );
-            const auto visitor = gate.sign_in(request.head, form_of(request).text_or("token", ""));
-            if (!visitor) return sign_in_page(401, "No operator has this token.");
+            const auto token = form_of(request).text_or("token", "");
+            const auto entry = gate.sign_in(request.head, token);
+            if (const auto* refused = std::get_if<NotLetIn>(&entry)) {
+                if (!refused->wait) return sign_in_page(401, "No operator has this token.");
+                return with_wait(sign_in_page(429, too_many_tries(*refused->wait)), *refused->wait);
+            }
             auto reply = see_other("/");
-            reply.headers.push_back({"Set-Cookie", visitor->set_cookie});
+            reply.headers.push_back({"Set-Cookie", std::get<Visitor>(entry).set_cookie});
             return reply;
         } catch (...) {
             const auto refused = refusal_of(std::current_exception());
@@ -290,7 +308,9 @@ void Page::answer(http::Request request, http::Responder respond) {
     auto shared = std::make_shared<std::pair<Request, http::Responder>>(
         std::move(request), std::move(respond)
     );
-    const bool added = impl_->pool.add([impl = impl_.get(), shared] {
+    auto sender = impl_->gate.sender_of(shared->first.head);
+    const bool added = impl_->pool.add(std::move(sender), [impl = impl_.get(), shared] {
+        store::read_max = query_max;
         shared->second(impl->answer(shared->first));
     });
     if (!added)

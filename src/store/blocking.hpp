@@ -73,9 +73,14 @@ auto write_together(Store& store, const Sql& kind, F f) {
     );
 }
 
+// How long each read_now() of this thread may take. Threads that people share set less.
+inline thread_local std::chrono::milliseconds read_max{5'000};
+
 template <class F>
 auto read_now(Store& store, F f) {
-    return run_and_wait([&store](std::unique_ptr<Work> w) { store.read(std::move(w)); }, f);
+    return run_and_wait(
+        [&store](std::unique_ptr<Work> w) { store.read(std::move(w)); }, f, read_max
+    );
 }
 
 }  // namespace pawl::store

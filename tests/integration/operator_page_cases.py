@@ -145,6 +145,11 @@ def wrong_options(settings):
         check('chmod 600' in done.stderr, done.stderr)
         done = paged.world.rides_command(*serve, '--operators', paged.file, check_status=2)
         check('--operate' in done.stderr, done.stderr)
+        operated = [*serve, '--operate', '127.0.0.1:0', '--operators', paged.file]
+        os.chmod(paged.file, 0o600)
+        for more in (['--operator-header', 'X-User'], ['--operator-proxies', 'proxy.example'], ['--operator-proxies', '::/0']):
+            done = paged.world.rides_command(*operated, *more, check_status=2)
+            check('proxies' in done.stderr or 'trusted proxy' in done.stderr, done.stderr)
 
 
 def proxied(settings):

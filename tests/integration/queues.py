@@ -89,11 +89,14 @@ class Redis(Embedded):
 
     def ask(self, *words):
         """One command. Not every Python has a Redis module."""
+        return self.ask_raw(*(str(word).encode() for word in words))
+
+    def ask_raw(self, *sent):
+        """The same of words as bytes."""
         with self.lock:
             if self.line is None:
                 self.line = socket.create_connection(('127.0.0.1', self.port), 10).makefile('rwb')
             try:
-                sent = [str(word).encode() for word in words]
                 self.line.write(b'*%d\r\n' % len(sent) + b''.join(b'$%d\r\n%s\r\n' % (len(word), word) for word in sent))
                 self.line.flush()
                 return self._answer()

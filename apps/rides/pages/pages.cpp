@@ -58,7 +58,7 @@ Response too_many_tries(std::string_view next, std::chrono::seconds wait) {
     auto page = sign_in_page(
         next,
         false,
-        "There were too many wrong tokens, from your network or for this rider. Try again in " +
+        "There were too many wrong tokens for this rider from your network. Try again in " +
             seconds + " s."
     );
     page.status = 429;
@@ -218,16 +218,17 @@ Response Pages::sign_in(const PublicRequest& asked) const {
     const Sessions::SignIn given{
         .email = std::string{field(asked.form, "email")},
         .token = std::string{field(asked.form, "token")}};
-    const SignInTries::Who who{asked.head.client_address, given.email};
-    if (const auto wait = tries_.begin(who, std::chrono::steady_clock::now()))
+    const pawl::SignInLimit::Try attempt{asked.head.client_address, given.email, given.token};
+    if (const auto wait = limit_.begin(attempt, std::chrono::steady_clock::now()))
         return too_many_tries(next, *wait);
     const auto cookie = sessions_.begin(given, random_hex(32), now());
     if (!cookie) {
+        limit_.wrong(attempt);
         auto page = sign_in_page(next, true, "");
         page.status = 401;
         return page_response(page);
     }
-    tries_.right_token(who);
+    limit_.right(attempt);
     auto response = see_other(next);
     response.headers.push_back({"Set-Cookie", *cookie});
     return response;

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <pawl/browser.hpp>
+#include <pawl/sign_in_limit.hpp>
 
 #include "apps/rides/pages/sent_forms.hpp"
 #include "apps/rides/pages/sessions.hpp"
-#include "apps/rides/pages/sign_in_tries.hpp"
 
 #include <functional>
 #include <optional>
@@ -28,12 +28,12 @@ class Pages {
 public:
     struct Parts {
         const Sessions& sessions;
-        SignInTries& tries;
+        pawl::SignInLimit& limit;                       // Of wrong tokens.
         std::function<void(EndedSession)> end_session;  // From any thread; quick.
     };
     explicit Pages(Parts parts)
         : sessions_{parts.sessions},
-          tries_{parts.tries},
+          limit_{parts.limit},
           end_session_{std::move(parts.end_session)} {}
 
     void add_to(pawl::HttpServer& server) const;  // Adds its public pages. Before start().
@@ -48,7 +48,7 @@ private:
     pawl::Response sign_out(const pawl::PublicRequest& asked) const;
 
     const Sessions& sessions_;
-    SignInTries& tries_;
+    pawl::SignInLimit& limit_;
     std::function<void(EndedSession)> end_session_;
     mutable SentForms sent_;
 };
