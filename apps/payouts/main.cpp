@@ -1,5 +1,6 @@
 #include <pawl/bearer_token.hpp>
 #include <pawl/program.hpp>
+#include <pawl/visible_text.hpp>
 
 #include "apps/payouts/bank_format.hpp"
 #include "apps/payouts/commands.hpp"
@@ -15,6 +16,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <memory>
+#include <sstream>
 
 namespace {
 
@@ -97,8 +99,13 @@ Settings settings_from_environment() {
 
 int run(int argc, char** argv) {
     const std::string_view first{argc > 1 ? argv[1] : ""};
-    if (is_payouts_command(first))
-        return run_payouts_command(argc, argv, &settings_from_environment, std::cout, std::cerr);
+    if (is_payouts_command(first)) {
+        std::ostringstream out;
+        const int code =
+            run_payouts_command(argc, argv, &settings_from_environment, out, std::cerr);
+        std::cout << pawl::visible_text(out.str());  // It has texts of clients and of the bank.
+        return code;
+    }
     // Before any other work: a signal never ends a server during its start.
     if (first == "serve") pawl::block_end_signals();
     const auto settings = settings_from_environment();

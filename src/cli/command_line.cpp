@@ -3,6 +3,7 @@
 
 #include "src/base/error_text.hpp"
 #include "src/base/text.hpp"
+#include "src/base/visible_text.hpp"
 #include "src/cli/audit.hpp"
 #include "src/cli/check.hpp"
 #include "src/cli/doctor/doctor.hpp"
@@ -423,9 +424,15 @@ std::string operator_name() {
 int command_line(
     const CommandLine& line,
     const std::vector<std::string>& arguments,
-    std::ostream& out,
-    std::ostream& error
+    std::ostream& raw_out,
+    std::ostream& raw_error
 ) {
+    // All that a command prints, also of clients and providers.
+    base::VisibleOutput visible_out{*raw_out.rdbuf()};
+    base::VisibleOutput visible_error{*raw_error.rdbuf()};
+    std::ostream out{&visible_out};
+    std::ostream error{&visible_error};
+    error.tie(&out);
     Run run{.line = line, .out = out, .error = error};
     run.decision.by = run.undo.by = run.dead.act.by = run.jobs.act.by = run.key_act.act.by =
         run.pause.by = run.restored.by = line.user;

@@ -296,7 +296,7 @@ void export_dead(Service& service, const DeadOptions& options, std::ostream& out
         choice_of(service, options),
         service.engine().random(),
         [&](const DeadLetter& letter) {
-            out << boost::json::serialize(object_of(detail_of(letter))) << '\n';
+            out << boost::json::serialize(object_of(detail_of(letter), std::string::npos)) << '\n';
         }
     );
     if (!out.flush()) throw CommandFailed{"the export could not be written: is the disk full?"};

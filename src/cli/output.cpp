@@ -2,18 +2,21 @@
 
 #include "src/base/text.hpp"
 #include "src/base/time_text.hpp"
+#include "src/base/visible_text.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
+#include <utility>
 
 namespace pawl::cli {
 
 namespace {
 
 constexpr std::size_t line_max = 160;
+constexpr std::size_t padded_max = 100;  // One long value does not make all rows long.
 
 std::string upper(std::string name) {
     for (auto& c : name) {
@@ -48,10 +51,31 @@ void print_line(
 }  // namespace
 
 bool is_terminal(const std::ostream& stream) {
-    const auto* out = &std::cout;    // tidy: allow console: it is compared, not written to
-    const auto* error = &std::cerr;  // tidy: allow console: it is compared, not written to
-    return (&stream == out && ::isatty(STDOUT_FILENO) == 1) ||
-           (&stream == error && ::isatty(STDERR_FILENO) == 1);
+    const auto* out = std::cout.rdbuf();    // tidy: allow console: it is compared, not written to
+    const auto* error = std::cerr.rdbuf();  // tidy: allow console: it is compared, not written to
+    const auto* buffer = raw_buffer(stream);
+    return (buffer == out && ::isatty(STDOUT_FILENO) == 1) ||
+           (buffer == error && ::isatty(STDERR_FILENO) == 1);
+}
+
+std::streambuf* raw_buffer(const std::ostream& stream) {
+    const auto* visible = dynamic_cast<base::VisibleOutput*>(stream.rdbuf());
+    return visible != nullptr ? &visible->to() : stream.rdbuf();
+}
+
+std::string bounded(std::string text, std::size_t bytes_max) {
+    if (!base::is_utf8(text)) {
+        std::string valid;
+        for (std::string_view left = text; !left.empty();) {
+            const auto length = base::character_length(left);
+            valid += length == 0 ? std::string_view{"\xEF\xBF\xBD"} : left.substr(0, length);
+            left.remove_prefix(std::max<std::size_t>(length, 1));
+        }
+        text = std::move(valid);
+    }
+    if (text.size() <= bytes_max) return text;
+    return std::string{base::cut(text, bytes_max)} + "... (" + std::to_string(text.size()) +
+           " bytes)";
 }
 
 std::optional<std::string> text_of_time(const std::optional<TimePoint>& at) {
@@ -71,7 +95,8 @@ void print_table(
         widths.push_back(name.size());
     }
     for (const auto& row : rows)
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+        for (std::size_t i = 0; i < row.size(); ++i)
+            widths[i] = std::max(widths[i], std::min(row[i].size(), padded_max));
     print_line(out, names, widths);
     for (const auto& row : rows) print_line(out, row, widths);
 }

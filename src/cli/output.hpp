@@ -47,17 +47,24 @@ inline constexpr bool optional<std::optional<T>> = true;
 
 }  // namespace detail_output
 
+// A value from outside, such as a provider's id, in a list: at most so many bytes of it.
+inline constexpr std::size_t listed_max = 1'000;
+inline constexpr std::size_t shown_max = std::size_t{1} << 20U;  // Where one row is shown.
+// At most so many bytes, and how many there are; UTF-8 in any case.
+std::string bounded(std::string text, std::size_t bytes_max);
+
 template <class T>
-boost::json::value json_of(const T& value) {
+boost::json::value json_of(const T& value, std::size_t bytes_max = shown_max) {
     if constexpr (detail_output::optional<T>) {
-        return value ? json_of(*value)
+        return value ? json_of(*value, bytes_max)
                      : boost::json::value(nullptr);  // Braces would make an array of it.
     } else if constexpr (std::same_as<T, Json>) {
         boost::system::error_code failed;
+        if (value.text.size() > bytes_max) return json_of(value.text, bytes_max);
         auto parsed = boost::json::parse(value.text, failed);
-        return failed ? boost::json::value(boost::json::string(value.text)) : parsed;
+        return failed ? json_of(value.text, bytes_max) : parsed;
     } else if constexpr (std::convertible_to<const T&, std::string_view>) {
-        return boost::json::string{std::string_view{value}};
+        return boost::json::string{bounded(std::string{std::string_view{value}}, bytes_max)};
     } else {
         return value;
     }
@@ -105,18 +112,18 @@ Line<R> line_of_row(const detail::Row& row, std::string_view statement) {
 }
 
 template <class R>
-boost::json::object object_of(const R& row) {
+boost::json::object object_of(const R& row, std::size_t bytes_max = shown_max) {
     boost::json::object object;
     detail::for_each_field(row, [&](std::string_view name, const auto& field) {
-        object[name] = json_of(field);
+        object[name] = json_of(field, bytes_max);
     });
     return object;
 }
 
 // A damaged value is null; the member "damaged" has the problem.
 template <class R>
-boost::json::object object_of(const Line<R>& line) {
-    auto object = object_of(line.row);
+boost::json::object object_of(const Line<R>& line, std::size_t bytes_max = shown_max) {
+    auto object = object_of(line.row, bytes_max);
     for (const auto& column : line.damage.columns) object[column] = nullptr;
     if (!line.damage.problem.empty()) object[damaged] = line.damage.problem;
     return object;
@@ -124,10 +131,13 @@ boost::json::object object_of(const Line<R>& line) {
 
 // Whether a person reads it: a pipe or a file is for programs, which need full lines.
 bool is_terminal(const std::ostream& stream);
+// Behind the base::VisibleOutput of a command, for what the terminal is to obey.
+std::streambuf* raw_buffer(const std::ostream& stream);
 
 std::optional<std::string> text_of_time(const std::optional<TimePoint>& at);
 
-// Prints aligned columns under a header. On a terminal a line is cut to 160 characters.
+// Prints aligned columns under a header, padded for values of up to 100 bytes. On a terminal a line
+// is cut to 160 characters.
 void print_table(
     std::ostream& out,
     const std::vector<std::string>& header,
@@ -139,7 +149,9 @@ template <class R>
 std::vector<std::string> cells_of(const R& row, const store::Damage& damage) {
     std::vector<std::string> cells;
     detail::for_each_field(row, [&](std::string_view name, const auto& field) {
-        cells.push_back(is_damaged(damage, name) ? std::string{damaged} : text_of(field));
+        cells.push_back(
+            is_damaged(damage, name) ? std::string{damaged} : bounded(text_of(field), listed_max)
+        );
     });
     return cells;
 }
@@ -151,7 +163,7 @@ void print_rows(
 ) {
     if (json) {
         boost::json::array array;
-        for (const auto& line : lines) array.push_back(object_of(line));
+        for (const auto& line : lines) array.push_back(object_of(line, listed_max));
         return print_json(out, array);
     }
     if (lines.empty()) {
@@ -188,7 +200,11 @@ void print_row(std::ostream& out, const Line<R>& line, bool json) {
         out << name << std::string(name.size() < 20 ? 20 - name.size() : 1, ' ') << text << '\n';
     };
     detail::for_each_field(line.row, [&](std::string_view name, const auto& field) {
-        print(name, is_damaged(line.damage, name) ? std::string{damaged} : text_of(field));
+        print(
+            name,
+            is_damaged(line.damage, name) ? std::string{damaged}
+                                          : bounded(text_of(field), shown_max)
+        );
     });
     if (!line.damage.problem.empty()) print("PAWL0022", line.damage.problem);
 }

@@ -19,7 +19,10 @@ std::string progress_bar(std::int64_t so_far, std::int64_t total, const std::str
 }
 
 Progress::Progress(std::ostream& error, std::int64_t total, std::string done)
-    : error_{error}, total_{total}, done_{std::move(done)}, terminal_{is_terminal(error)} {}
+    : error_{raw_buffer(error)},
+      total_{total},
+      done_{std::move(done)},
+      terminal_{is_terminal(error)} {}
 
 Progress::~Progress() {
     if (terminal_ && shown_) error_ << '\n' << std::flush;

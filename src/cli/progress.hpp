@@ -18,7 +18,7 @@ public:
     void show(std::int64_t so_far);
 
 private:
-    std::ostream& error_;
+    std::ostream error_;
     const std::int64_t total_;
     const std::string done_;
     const bool terminal_;

@@ -3,9 +3,11 @@ import concurrent.futures
 import json
 import os
 import pwd
+import re
 import subprocess
 
 from kill_cases import QUICK
+from never_cases import ONCE
 from phone import HERE_TO_THERE
 from world import World, check, check_equal, open_terminal, wait_until
 
@@ -225,6 +227,32 @@ def piped_tables_are_whole(settings):
         check('its end' not in shown and '...' in shown, f'on a terminal it is cut: {shown}')
 
 
+def texts_of_providers(settings):
+    """Ids of 1 MB made `attention list` print 19 MB, and a provider's characters reached the terminal as they came."""
+    evil = 'ch_\u202egnp.exe\u2066 \x1b[2J\x07\x9b31m \r paid\u061c\u200f'
+    obeyed = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u061c\u2028-\u202e\u2066-\u2069]')
+    with World(settings.bin, [*ONCE, '--rider', 'test_doubt 500@example.com']) as world:
+        world.start_server()
+        for n in range(20):
+            world.phone('test_doubt').book(f'k-{n}')
+        wait_until('the attention list', lambda: world.count('pawl_attention') == 20)
+        check_equal(world.stop_server(), 0, 'the exit code')
+        key = world.rows('SELECT min(key_id) FROM pawl_attention')[0][0]
+        world.change('UPDATE pawl_attention SET detail = ? WHERE key_id = ?', evil + 'x' * 1_000_000, key)
+        world.change('UPDATE pawl_idempotency_keys SET error = ? WHERE id = ?', evil + 'x' * 3_000_000, key)
+        for words, most in ((('attention', 'list'), 20_000), (('attention', 'list', '--json'), 30_000), (('keys', 'list'), 20_000),
+                            (('attention', 'show', str(key)), 1_100_000), (('attention', 'show', str(key), '--json'), 1_100_000),
+                            (('keys', 'show', str(key)), 1_200_000), (('keys', 'timeline', str(key)), 1_200_000)):
+            said = world.pawl_command(*words).stdout
+            check(len(said) < most, f'{words}: {len(said)} characters')
+            check(not obeyed.search(said), f'a terminal obeys {words}: {obeyed.findall(said)[:5]}')
+            if '--json' in words:
+                json.loads(said)
+        shown = json.loads(world.pawl_command('attention', 'show', str(key), '--json').stdout)
+        check_equal(shown['detail'], evil + 'x' * 1_000_000, 'what a program reads')
+        check('\\u202e' in world.pawl_command('attention', 'show', str(key)).stdout, 'what a person sees')
+
+
 def pawl_makes_its_tables(settings):
     with World(settings.bin) as world:
         check_equal(world.rides_command('keys', 'list', check_status=2, program='pawl').stdout, '', 'without a database')
@@ -306,6 +334,7 @@ def cases(settings):
         'who did it': who_did_it,
         'piped tables are whole': piped_tables_are_whole,
     }.items()]
+    found.append(('right: long and odd texts of a provider leave lists short and the terminal alone', lambda: texts_of_providers(settings)))
     found.append(('command: a damaged row', lambda: a_damaged_row(settings)))
     found.append(('command: pawl makes its tables', lambda: pawl_makes_its_tables(settings)))
     return found

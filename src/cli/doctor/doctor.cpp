@@ -86,7 +86,7 @@ void run_check(const Check& check, const Patient& patient, Findings& findings) {
 std::function<void(std::int64_t)> progress_on(std::ostream& error) {
     if (!is_terminal(error)) return [](std::int64_t) {};
     return [&error](std::int64_t rows) {
-        error << "\rdoctor: " << rows << " rows read " << std::flush;
+        std::ostream{raw_buffer(error)} << "\rdoctor: " << rows << " rows read " << std::flush;
     };
 }
 

@@ -1,5 +1,8 @@
 #include "src/cli/top/terminal.hpp"
 
+#include "src/base/visible_text.hpp"
+#include "src/cli/output.hpp"
+
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
@@ -49,7 +52,9 @@ int Signals::take() const {
 }
 
 Terminal::Terminal(const Signals& signals, std::ostream& out)
-    : signals_{signals}, out_{out}, has_keys_{::tcgetattr(STDIN_FILENO, &before_) == 0} {
+    : signals_{signals},
+      out_{raw_buffer(out)},
+      has_keys_{::tcgetattr(STDIN_FILENO, &before_) == 0} {
     if (has_keys_) {
         auto raw = before_;
         raw.c_lflag &= ~tcflag_t(ICANON | ECHO);
@@ -74,9 +79,12 @@ Screen Terminal::size() const {
 void Terminal::draw(const std::vector<std::string>& lines, const std::string& status) {
     const auto [columns, rows] = size();
     std::string frame{home};
-    for (const auto& line : fitted(lines, 0, {columns, rows - 1}))
+    std::vector<std::string> visible;
+    for (const auto& line : lines) visible.push_back(base::visible_text(line));
+    for (const auto& line : fitted(visible, 0, {columns, rows - 1}))
         frame.append(line).append(rest_of_line).append("\r\n");
-    frame.append(fitted({status}, 0, {columns, 1}).front()).append(rest_of_screen);
+    const auto last = fitted({base::visible_text(status)}, 0, {columns, 1}).front();
+    frame.append(last).append(rest_of_screen);
     out_ << frame << std::flush;
 }
 

@@ -50,7 +50,7 @@ private:
     Input read_keys();
 
     const Signals& signals_;
-    std::ostream& out_;
+    std::ostream out_;
     termios before_{};
     bool has_keys_{};
     int signal_{0};
