@@ -12,7 +12,10 @@ template <class F>
 boost::json::value printed(const F& command) {
     std::ostringstream out;
     command(out);
-    return boost::json::parse(out.str());
+    // Rows around arguments that are nested as deep as a parser allows by default.
+    boost::json::parse_options options;
+    options.max_depth = 64;
+    return boost::json::parse(out.str(), {}, options);
 }
 
 }  // namespace pawl::page

@@ -50,7 +50,7 @@ std::string DeadLetterId::most_score() const {
     return micros == micros_max ? "+inf" : score_of_micros(static_cast<double>(micros) + 0.75);
 }
 
-DeadLetterId dead_letter_id_of(std::string_view score, std::string_view member) {
+DeadLetterId large_dead_letter_id(std::string_view score, std::string_view sha1) {
     double seconds = 0;
     std::from_chars(score.data(), score.data() + score.size(), seconds);
     const double micros = std::round(seconds * 1e6);
@@ -59,6 +59,12 @@ DeadLetterId dead_letter_id_of(std::string_view score, std::string_view member) 
         place.micros = micros_max;
     else if (micros > 0)
         place.micros = static_cast<std::int64_t>(micros);
+    place.digest = sha1.substr(0, digest_digits);
+    return place;
+}
+
+DeadLetterId dead_letter_id_of(std::string_view score, std::string_view member) {
+    auto place = large_dead_letter_id(score, {});
     place.digest = json::hex(json::sha256(member)).substr(0, digest_digits);
     return place;
 }

@@ -15,6 +15,7 @@ namespace pawl::queue::sidekiq {
 // microsecond apart.
 //
 //   "1795250001400000-0123456789abcdef01234567"   16 digits, and 24 of the SHA-256 of its bytes
+//                                               (of a large one, of its SHA-1)
 //
 // So the order of texts is the order of deaths, and a page continues where the last one ended.
 struct DeadLetterId {
@@ -29,6 +30,8 @@ struct DeadLetterId {
 };
 
 DeadLetterId dead_letter_id_of(std::string_view score, std::string_view member);
+// Of a member that is too large to be read.
+DeadLetterId large_dead_letter_id(std::string_view score, std::string_view sha1);
 std::optional<DeadLetterId> parse_dead_letter_id(std::string_view id);
 
 bool is_meant(const DeadLetter& letter, const DeadLetterFilter& filter);

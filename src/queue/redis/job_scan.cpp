@@ -65,7 +65,7 @@ bool scan_work(redis::Client& client, const std::string& queue, const OnJob& f) 
 bool scan_set(redis::Client& client, const std::string& key, const OnJob& f) {
     ScoreScan scan{client, key, "-inf"};
     for (auto found = scan.next(); !found.empty(); found = scan.next())
-        for (auto& [score, member] : found) {
+        for (auto& [score, member, large] : found) {
             FoundJob job{.place = FoundJob::Place::set, .key = key};
             job.due = time_of_score(score, 1'000);
             job.payload = std::move(member);

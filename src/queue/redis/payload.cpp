@@ -19,13 +19,11 @@ namespace {
 
 using json::Members;
 
-constexpr std::size_t payload_max = std::size_t{8} << 20U;  // A larger job would stall all others.
-constexpr std::size_t history_last = 20;                    // Besides the first entry.
+constexpr std::size_t history_last = 20;  // Besides the first entry.
 constexpr std::string_view our_error_class = "PawlError";
 constexpr std::string_view cancelled_class = "PawlCancelled";
 constexpr std::string_view deaths_name = "pawl_deaths";
 constexpr std::string_view alone_name = "pawl_deaths_before_alone";
-constexpr std::string_view no_queue = "default";
 constexpr std::int64_t ms_max = 253'402'300'799'999;  // 9999-12-31T23:59:59.999Z
 
 template <class T>
@@ -90,6 +88,12 @@ std::optional<std::string> error_of(const Members& job) {
     return *of_class + ": " + message.value_or("");
 }
 
+std::string not_a_job(std::size_t size) {
+    if (size > payload_max)
+        return "it has " + std::to_string(size) + " bytes: jobs have at most 8 MiB";
+    return "it is no JSON object with a class and a jid";
+}
+
 // The part that ClaimedJob, DeadLetter and ListedJob share.
 struct Known {
     bool is_job{};
@@ -113,13 +117,15 @@ struct Known {
 
 Known known_of(std::string_view payload, const PayloadDefaults& defaults) {
     Known known;
-    known.queue = defaults.queue.empty() ? no_queue : defaults.queue;
+    known.queue = defaults.queue.empty() ? default_queue : defaults.queue;
     known.created_at = defaults.at;
-    const auto job = job_of(payload);
+    // Pawl writes none that is larger, and Ruby's are small.
+    const bool readable = payload.size() <= payload_max;
+    const auto job = readable ? job_of(payload) : std::nullopt;
     if (!job) {
         known.jid = derived_jid(payload);
         known.args = payload;
-        const auto members = json::members_of(payload);
+        const auto members = readable ? json::members_of(payload) : std::nullopt;
         if (members && defaults.queue.empty())
             known.queue = text_at(*members, "queue").value_or(known.queue);
         return known;
@@ -233,7 +239,7 @@ DeadLetter letter_of(std::string_view payload, const PayloadDefaults& defaults) 
     letter.kind = std::move(known.kind);
     letter.args = std::move(known.args);
     letter.failures = known.failures;
-    letter.error = known.error.value_or("");
+    letter.error = known.is_job ? known.error.value_or("") : not_a_job(payload.size());
     letter.error_kind = known.is_cancelled ? "cancelled" : base::error_kind(letter.error);
     letter.history = std::move(known.history);
     letter.called_at = known.called_at;
@@ -241,6 +247,20 @@ DeadLetter letter_of(std::string_view payload, const PayloadDefaults& defaults) 
     letter.created_at = known.created_at;
     letter.first_failed_at = known.first_failed_at;
     letter.last_failed_at = known.last_failed_at;
+    return letter;
+}
+
+DeadLetter large_letter(
+    std::string_view beginning, std::size_t size, const PayloadDefaults& defaults
+) {
+    DeadLetter letter;
+    letter.jid = derived_jid(beginning);
+    letter.queue = default_queue;
+    letter.args = std::string{beginning} + "...";
+    letter.error = not_a_job(size);
+    letter.error_kind = base::error_kind(letter.error);
+    letter.history = "[]";
+    letter.created_at = defaults.at;
     return letter;
 }
 
@@ -262,7 +282,7 @@ ListedJob listed_job_of(std::string_view payload, std::string_view queue) {
     job.error = std::move(known.error);
     job.history = std::move(known.history);
     if (!known.is_job)
-        job.damaged = {"it is no JSON object with a class and a jid", {"kind", "created_at"}};
+        job.damaged = {not_a_job(payload.size()), {"kind", "created_at"}};
     else if (known.created_at == TimePoint{})
         job.damaged = {"it has no created_at", {"created_at"}};
     return job;

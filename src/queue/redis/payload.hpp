@@ -6,6 +6,7 @@
 #include "src/queue/queue.hpp"
 #include "src/redis/options.hpp"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,8 +40,16 @@ struct PayloadDefaults {
 };
 
 ClaimedJob claimed_job_of(std::string_view payload, const PayloadDefaults& defaults);
+// Of a payload that names none.
+inline constexpr const char* default_queue = "default";
+// A larger job would stall all others; what is larger is no job.
+inline constexpr std::size_t payload_max = std::size_t{8} << 20U;
 // Without id and died_at, which come from its place.
 DeadLetter letter_of(std::string_view payload, const PayloadDefaults& defaults);
+// Of a payload of `size` bytes, more than payload_max, of which the beginning was read.
+DeadLetter large_letter(
+    std::string_view beginning, std::size_t size, const PayloadDefaults& defaults
+);
 
 // Without state, tries and the times that come from its place; its id is its jid. A payload that is
 // not a job, or lacks a time, is marked as damaged.

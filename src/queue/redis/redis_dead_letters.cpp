@@ -34,15 +34,23 @@ using Ids = std::span<const std::string>;
 constexpr std::size_t step_bytes = std::size_t{64} << 20U;
 
 struct Found {
-    std::string member;
+    std::string member;  // If it is large, only its beginning.
     DeadLetter letter;
+    bool large{};
 };
 
-Found found_of(std::string member, const DeadLetterId& place) {
-    auto letter = sidekiq::letter_of(member, {{}, place.died_at()});
+DeadLetterId place_of(const sidekiq::ScoredMember& one) {
+    return one.large ? sidekiq::large_dead_letter_id(one.score, one.large->sha1)
+                     : sidekiq::dead_letter_id_of(one.score, one.member);
+}
+
+Found found_of(sidekiq::ScoredMember one, const DeadLetterId& place) {
+    const sidekiq::PayloadDefaults defaults{{}, place.died_at()};
+    auto letter = one.large ? sidekiq::large_letter(one.member, one.large->size, defaults)
+                            : sidekiq::letter_of(one.member, defaults);
     letter.id = place.id();
     letter.died_at = place.died_at();
-    return {std::move(member), std::move(letter)};
+    return {std::move(one.member), std::move(letter), one.large.has_value()};
 }
 
 // Walks the set from a score on, chunk by chunk, in the order of ids. Within one microsecond Redis
@@ -50,19 +58,18 @@ Found found_of(std::string member, const DeadLetterId& place) {
 class DeadLetterScan {
 public:
     DeadLetterScan(redis::Client& client, std::string from, std::string to = "+inf")
-        : scan_{client, "dead", std::move(from), std::move(to)} {}
+        : scan_{client, "dead", std::move(from), std::move(to), sidekiq::payload_max} {}
 
     // The dead jobs of the next microsecond that has any; empty at the end.
     std::vector<Found> next() {
-        std::vector<std::pair<DeadLetterId, std::string>> together;
+        std::vector<std::pair<DeadLetterId, sidekiq::ScoredMember>> together;
         while (at_ < read_.size() || read()) {
-            const auto& [score, member] = read_[at_];
-            auto place = sidekiq::dead_letter_id_of(score, member);
+            auto place = place_of(read_[at_]);
             if (!together.empty() && together.front().first.micros != place.micros) break;
-            together.emplace_back(std::move(place), std::move(read_[at_++].member));
+            together.emplace_back(std::move(place), std::move(read_[at_++]));
         }
         std::vector<Found> found;
-        for (auto& [place, member] : together) found.push_back(found_of(std::move(member), place));
+        for (auto& [place, one] : together) found.push_back(found_of(std::move(one), place));
         std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
             return a.letter.id < b.letter.id;
         });
@@ -104,22 +111,24 @@ std::vector<Found> look_up(redis::Client& client, Ids ids) {
         std::vector<Command> commands;
         for (const auto& place : pack)  // Mostly one: two deaths in one microsecond are rare.
             commands.push_back(
-                {"ZRANGEBYSCORE",
+                {"EVAL",
+                 std::string{scripts::score_page.text},
+                 "1",
                  "dead",
                  place.least_score(),
                  place.most_score(),
-                 "WITHSCORES",
-                 "LIMIT",
                  "0",
-                 "1"}
+                 "1",
+                 "1",
+                 std::to_string(sidekiq::payload_max)}
             );
         const auto replies = client.ask_all("redis dead", commands, Access::read);
         for (std::size_t i = 0; i < pack.size(); ++i) {
             const auto& items = replies[i].items;
-            auto one = items.size() == 2 &&
-                               sidekiq::dead_letter_id_of(items[1].text, items[0].text).id() ==
-                                   pack[i].id()
-                           ? std::optional{found_of(items[0].text, pack[i])}
+            std::optional<sidekiq::ScoredMember> first;
+            if (items.size() == 2) first = sidekiq::scored_member(items[0].text, items[1].text);
+            auto one = first && place_of(*first).id() == pack[i].id()
+                           ? std::optional{found_of(std::move(*first), pack[i])}
                            : look_up(client, pack[i].id());
             if (one) found.push_back(std::move(*one));
         }
@@ -168,6 +177,7 @@ int run_in_batches(
         bytes = 0;
     };
     for (const auto& one : found) {
+        if (one.large) continue;
         for (auto& word : words(one)) {
             bytes += word.size();
             arguments.push_back(std::move(word));
@@ -176,6 +186,18 @@ int run_in_batches(
     }
     step();
     return done;
+}
+
+// Acts on those that are too large to be read, where they are; returns the count.
+int take_large(redis::Client& client, const std::vector<Found>& found, const std::string& queue) {
+    Command arguments{queue, std::to_string(sidekiq::payload_max)};
+    for (const auto& one : found) {
+        if (!one.large) continue;
+        const auto place = *sidekiq::parse_dead_letter_id(one.letter.id);
+        arguments.insert(arguments.end(), {place.least_score(), place.most_score(), place.digest});
+    }
+    if (arguments.size() == 2) return 0;
+    return static_cast<int>(client.run(scripts::take_large, {"dead", "queues"}, arguments).integer);
 }
 
 PurgeResult done_of(Ids ids, int done, int forgotten) {
@@ -191,7 +213,7 @@ std::vector<DeadLetter> RedisDeadLetters::page(
     std::vector<DeadLetter> letters;
     DeadLetterScan scan{client_, place ? place->least_score() : "-inf"};
     for (auto found = scan.next(); !found.empty(); found = scan.next())
-        for (auto& [member, letter] : found) {
+        for (auto& [member, letter, large] : found) {
             if (letters.size() >= static_cast<std::size_t>(std::max(limit, 0))) return letters;
             if ((place && letter.id <= after) || !sidekiq::is_meant(letter, filter)) continue;
             letters.push_back(std::move(letter));
@@ -203,7 +225,7 @@ std::vector<DeadLetterGroup> RedisDeadLetters::groups(const DeadLetterFilter& fi
     std::map<std::tuple<std::string, std::string, std::string>, DeadLetterGroup> groups;
     DeadLetterScan scan{client_, "-inf"};
     for (auto found = scan.next(); !found.empty(); found = scan.next())
-        for (const auto& [member, letter] : found) {
+        for (const auto& [member, letter, large] : found) {
             if (!sidekiq::is_meant(letter, filter)) continue;
             auto& group = groups[{letter.queue, letter.kind, letter.error_kind}];
             if (group.count++ == 0)
@@ -232,9 +254,10 @@ PurgeResult RedisDeadLetters::purge(Ids ids, const AuditEntry& act) {
     if (found.empty()) return done_of(ids, 0, 0);
     write_audit(store_, act, "purge", found);
     PAWL_FAULT("redis.purge.before");
-    const int done = run_in_batches(client_, scripts::purge, {"dead"}, found, [](const Found& one) {
+    int done = run_in_batches(client_, scripts::purge, {"dead"}, found, [](const Found& one) {
         return Command{one.member};
     });
+    done += take_large(client_, found, "");
     PAWL_FAULT("redis.purge.after");
     return done_of(ids, done, 0);
 }
@@ -253,11 +276,12 @@ PurgeResult RedisDeadLetters::merge(
     const sidekiq::Merge as{act.by, client_.now(), !remembered_since.has_value()};
     const auto times = client_.options().times;
     PAWL_FAULT("redis.merge.before");
-    const int done =
+    int done =
         run_in_batches(client_, scripts::merge, {"dead", "queues"}, found, [&](const Found& one) {
             return Command{
                 one.member, one.letter.queue, sidekiq::with_merge(one.member, as, times)};
         });
+    done += take_large(client_, found, sidekiq::default_queue);
     PAWL_FAULT("redis.merge.after");
     return done_of(ids, done, left);
 }

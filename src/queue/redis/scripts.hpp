@@ -159,6 +159,57 @@ for i = 1, #ARGV do purged = purged + redis.call('ZREM', KEYS[1], ARGV[i]) end
 return purged
 )"};
 
+// KEYS: a sorted set. ARGV: the least and the most score, how many to skip, how many members to
+// return, after how many bytes to stop, and the bytes of the largest member to return whole (empty:
+// all). Returns members and scores; of a larger one the beginning, and score, size and SHA-1 with
+// spaces between.
+inline constexpr Script score_page{
+    "redis score_page",
+    R"(
+local found, bytes = {}, 0
+for i = 0, tonumber(ARGV[4]) - 1 do
+  local one = redis.call('ZRANGEBYSCORE', KEYS[1], ARGV[1], ARGV[2], 'WITHSCORES',
+                         'LIMIT', tonumber(ARGV[3]) + i, 1)
+  if not one[1] then break end
+  local member, score = one[1], one[2]
+  if ARGV[6] ~= '' and #member > tonumber(ARGV[6]) then
+    score = score .. ' ' .. #member .. ' ' .. redis.sha1hex(member)
+    member = member:sub(1, 1024)
+  end
+  found[#found + 1] = member
+  found[#found + 1] = score
+  bytes = bytes + #member
+  if bytes >= tonumber(ARGV[5]) then break end
+end
+return found
+)",
+    redis::Shape::pairs};
+
+// KEYS: dead, queues. ARGV: into which queue (empty: none), the bytes that a large member has more
+// than, and for each: the least and the most score, and the beginning of its SHA-1. Takes these
+// large members out of the set; returns how many were still there.
+inline constexpr Script take_large{"redis take_large", R"(
+local taken = 0
+for i = 3, #ARGV, 3 do
+  for at = 0, redis.call('ZCARD', KEYS[1]) do
+    local member = redis.call('ZRANGEBYSCORE', KEYS[1], ARGV[i], ARGV[i + 1], 'LIMIT', at, 1)[1]
+    if not member then break end
+    local is_it = #member > tonumber(ARGV[2]) and
+                  redis.sha1hex(member):sub(1, #ARGV[i + 2]) == ARGV[i + 2]
+    if is_it and ARGV[1] ~= '' then
+      redis.call('LPUSH', 'queue:' .. ARGV[1], member)
+      redis.call('SADD', KEYS[2], ARGV[1])
+    end
+    if is_it then
+      redis.call('ZREM', KEYS[1], member)
+      taken = taken + 1
+      break
+    end
+  end
+end
+return taken
+)"};
+
 // KEYS: pushed, queues. ARGV: now, how long a jid is remembered, the number of jids to forget,
 // these jids, and for each job: queue, jid, job. Returns the queues that got none of their jobs, as
 // their key is no list. An error in the midst would leave the jobs of other queues in their lists
