@@ -20,6 +20,7 @@ constexpr std::array<std::string_view, 11> alert_events{
     "key_stuck",
     "provider_down",
     "provider_up",
+    "secret_unknown",
     "store_down",
     "store_up",
     "stranded_keys"};

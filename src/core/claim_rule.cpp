@@ -20,6 +20,7 @@ Claim decide_claim(
         if (re_execute) return ReExecute{};
         return Expired{};
     }
+    if (!found->comparable) return NotComparable{};
     if (!found->same_request) return Mismatch{};
     if (found->status == KeyStatus::finished) return Replay{};
     if (found->status == KeyStatus::attention) return NeedsPerson{};

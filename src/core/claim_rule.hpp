@@ -20,6 +20,7 @@ enum class KeyStatus {
 struct KeyFacts {
     bool expired{};  // Only the registry row is left.
     bool same_request{true};
+    bool comparable{true};  // False: this server lacks the secret of the key's fingerprint.
     KeyStatus status{KeyStatus::open};
     std::optional<TimePoint> lease_until{};
     bool held{};             // By an operator: an attempt may end, and none begins.
@@ -31,6 +32,7 @@ struct Resume {};
 struct Replay {};
 struct Busy {};
 struct Mismatch {};
+struct NotComparable {};  // A server that has the secret can tell.
 struct Expired {};
 struct ReExecute {};
 struct NeedsPerson {};
@@ -42,6 +44,7 @@ using Claim = std::variant<
     Replay,
     Busy,
     Mismatch,
+    NotComparable,
     Expired,
     ReExecute,
     NeedsPerson,

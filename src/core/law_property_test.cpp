@@ -24,6 +24,7 @@ KeyFacts facts() {
     KeyFacts made;
     made.expired = *rc::gen::arbitrary<bool>();
     made.same_request = *rc::gen::arbitrary<bool>();
+    made.comparable = *rc::gen::arbitrary<bool>();
     made.status = *rc::gen::element(KeyStatus::open, KeyStatus::attention, KeyStatus::finished);
     if (*rc::gen::arbitrary<bool>()) made.lease_until = moment();
     made.point_known = *rc::gen::arbitrary<bool>();
@@ -39,8 +40,8 @@ RC_GTEST_PROP(ClaimLaw, work_goes_on_only_for_the_same_request_with_no_lease_in_
 
     const bool free =
         !found.lease_until || *found.lease_until <= now || *found.lease_until > now + 2 * lease;
-    const bool may = !found.expired && found.same_request && found.status == KeyStatus::open &&
-                     found.point_known;
+    const bool may = !found.expired && found.same_request && found.comparable &&
+                     found.status == KeyStatus::open && found.point_known;
     RC_ASSERT(std::holds_alternative<Resume>(claim) == (may && free));
 }
 
@@ -50,6 +51,7 @@ RC_GTEST_PROP(
     auto found = facts();
     found.expired = false;
     found.same_request = true;
+    found.comparable = true;
     found.status = KeyStatus::finished;
 
     RC_ASSERT(std::holds_alternative<Replay>(
@@ -61,8 +63,19 @@ RC_GTEST_PROP(ClaimLaw, another_request_learns_nothing_and_changes_nothing, ()) 
     auto found = facts();
     found.expired = false;
     found.same_request = false;
+    found.comparable = true;
 
     RC_ASSERT(std::holds_alternative<Mismatch>(
+        decide_claim(&found, *rc::gen::arbitrary<bool>(), moment(), milliseconds{30})
+    ));
+}
+
+RC_GTEST_PROP(ClaimLaw, without_its_secret_a_key_is_neither_reused_nor_replayed, ()) {
+    auto found = facts();
+    found.expired = false;
+    found.comparable = false;
+
+    RC_ASSERT(std::holds_alternative<NotComparable>(
         decide_claim(&found, *rc::gen::arbitrary<bool>(), moment(), milliseconds{30})
     ));
 }

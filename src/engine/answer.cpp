@@ -26,6 +26,8 @@ std::string_view name_of(Reason reason) {
             return "overloaded";
         case Reason::stranded:
             return "stranded";
+        case Reason::other_server:
+            return "other-server";
         case Reason::needs_attention:
             return "needs-attention";
         case Reason::on_hold:

@@ -33,6 +33,8 @@ enum class Reason {
     phase_deadline,
     overloaded,
     stranded,  // PAWL0007: the recovery point is unknown to this binary.
+    // This server lacks the key's secret (PAWL0024), or calls another provider (PAWL0018).
+    other_server,
     needs_attention,
     on_hold,  // An operator holds the key.
     stopping
@@ -44,6 +46,7 @@ struct Rejection {
     std::optional<int> outcome{};           // key_expired: the status of the expired answer.
     std::optional<std::string> location{};  // key_expired: the created resource.
     std::chrono::seconds retry_after{1};
+    std::string_view code{};  // "PAWL0024"; empty: none.
 };
 
 // The name of the reason over HTTP, as in docs/http.md: "in-progress".

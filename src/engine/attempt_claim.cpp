@@ -238,10 +238,12 @@ Attempt::Outcome Attempt::resume_at_call(store::Session& session, const KeyRow& 
 std::optional<Answer> Attempt::decide(std::optional<KeyRow>& found, TimePoint now) {
     std::optional<core::KeyFacts> facts;
     if (found) {
+        const auto same = found->expired ? std::optional{true}
+                                         : same_request(engine_.installation(), request_, *found);
         facts = core::KeyFacts{
             .expired = found->expired,
-            .same_request =
-                found->expired || same_request(engine_.installation(), request_, *found),
+            .same_request = same.value_or(false),
+            .comparable = same.has_value(),
             .status = found->status,
             .lease_until = found->lease_until,
             .held = found->held};

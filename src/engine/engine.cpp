@@ -4,6 +4,7 @@
 #include "src/base/log.hpp"
 #include "src/core/fault.hpp"
 #include "src/engine/attempt.hpp"
+#include "src/engine/attention_log.hpp"
 #include "src/engine/failure.hpp"
 #include "src/engine/response_rule.hpp"
 #include "src/engine/run_phase.hpp"
@@ -31,6 +32,17 @@ void log_refused(std::string_view operation, const std::string& detail) {
     );
 }
 
+// The client can't tell the difference, and repeats: another server may have the secret.
+void log_unknown_secret(const KeyedRequest& request, const KeyRow& row) {
+    log::limited_error(
+        "secret_unknown",
+        {{"code", secret_missing},
+         {"version", row.secret_version},
+         {"operation", request.operation->name},
+         {"key_hash", logged_hash(row.hash)}}
+    );
+}
+
 }  // namespace
 
 void set_fingerprint(KeyedRequest& request, std::string text, const Installation& installation) {
@@ -38,14 +50,16 @@ void set_fingerprint(KeyedRequest& request, std::string text, const Installation
     request.fingerprint_text = std::move(text);
 }
 
-bool same_request(
+std::optional<bool> same_request(
     const Installation& installation, const KeyedRequest& request, const KeyRow& row
 ) {
     if (row.secret_version == installation.secret_version() || request.fingerprint_text.empty())
         return row.fingerprint == request.fingerprint;
     const auto old = installation.secrets.find(row.secret_version);
-    if (old == installation.secrets.end()) return false;
-    return row.fingerprint == fingerprint_under(old->second, request.fingerprint_text);
+    if (old != installation.secrets.end())
+        return row.fingerprint == fingerprint_under(old->second, request.fingerprint_text);
+    log_unknown_secret(request, row);
+    return std::nullopt;
 }
 
 std::optional<Answer> answer_of(const core::Claim& claim, std::optional<KeyRow>& found) {
@@ -60,6 +74,14 @@ std::optional<Answer> answer_of(const core::Claim& claim, std::optional<KeyRow>&
         }
         Result operator()(core::Busy) const { return Rejection{.reason = Reason::in_progress}; }
         Result operator()(core::Mismatch) const { return Rejection{.reason = Reason::key_reused}; }
+        Result operator()(core::NotComparable) const {
+            return Rejection{
+                .reason = Reason::other_server,
+                .detail = std::string{secret_missing} + ": secret version " +
+                          std::to_string(found->secret_version),
+                .retry_after = 5s,
+                .code = secret_missing};
+        }
         Result operator()(core::Expired) const {
             return Rejection{
                 .reason = Reason::key_expired,
@@ -88,9 +110,12 @@ namespace {
 Answer stored_answer(
     const Installation& installation, const KeyedRequest& request, std::optional<KeyRow>& row
 ) {
+    const auto same =
+        row->expired ? std::optional{true} : same_request(installation, request, *row);
     const core::KeyFacts facts{
         .expired = row->expired,
-        .same_request = row->expired || same_request(installation, request, *row),
+        .same_request = same.value_or(false),
+        .comparable = same.has_value(),
         .status = row->status};
     const auto claim = core::decide_claim(&facts, request.operation->settings.re_execute, {}, {});
     return answer_of(claim, row).value_or(Rejection{.reason = Reason::in_progress});

@@ -61,8 +61,11 @@ struct KeyedRequest {
 // Sets both, under the installation's newest secret.
 void set_fingerprint(KeyedRequest& request, std::string text, const Installation& installation);
 
-// Whether the key was made for this request.
-bool same_request(const Installation& installation, const KeyedRequest& request, const KeyRow& row);
+// Whether the key was made for this request. nullopt: this server lacks the secret of the key's
+// fingerprint, and logs that.
+std::optional<bool> same_request(
+    const Installation& installation, const KeyedRequest& request, const KeyRow& row
+);
 // What the claim comes to, of the row that was found; moves the response out of it. nullopt: the
 // key may be run.
 std::optional<Answer> answer_of(const core::Claim& claim, std::optional<KeyRow>& found);

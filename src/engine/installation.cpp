@@ -155,6 +155,7 @@ Installation open_installation(
         Installation found;
         found.name = stored.name;
         found.version = stored.highest();
+        if (!stored.verifiers.empty()) found.newest_before = stored.verifiers.rbegin()->first;
         read_epochs(session, found);
         // The oldest first, so that versions ascend with age.
         for (auto secret = of_file.rbegin(); secret != of_file.rend(); ++secret) {
@@ -178,14 +179,17 @@ Installation inspect_installation(store::Store& store, const std::string& secret
         found.name = stored.name;
         found.version = stored.highest();
         found.secrets = stored.secrets;
+        if (!stored.verifiers.empty()) found.newest_before = stored.verifiers.rbegin()->first;
         read_epochs(session, found);
-        for (const auto& secret : of_file) {
-            auto version = version_of(stored.verifiers, verifier_of(secret, stored.name));
-            if (!version) version = version_of(stored.secrets, secret);
-            if (version)
-                found.secrets[*version] = secret;
-            else
+        for (auto secret = of_file.rbegin(); secret != of_file.rend(); ++secret) {
+            auto version = version_of(stored.verifiers, verifier_of(*secret, stored.name));
+            if (!version) version = version_of(stored.secrets, *secret);
+            if (!version) {
                 ++found.new_secrets;
+                continue;
+            }
+            found.version = *version;
+            found.secrets[*version] = *secret;
         }
         return found;
     });

@@ -7,9 +7,13 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pawl::engine {
+
+// A server lacks a secret that is in use, or that a key was stored under.
+inline constexpr std::string_view secret_missing = "PAWL0024";
 
 // What all nodes of one database share: made once with the schema, or a secret read from a file.
 // The database stores a secret that was made in it, and a verifier of one from a file (ADR 21).
@@ -17,6 +21,7 @@ struct Installation {
     std::string name;                    // Random; part of every call key.
     std::map<int, std::string> secrets;  // By version; for fingerprints. Only the ones known here.
     int version{};                       // In use.
+    int newest_before{0};  // The newest secret of a file that the database had; 0: none.
     // By epoch: what the restore that opened it has lost.
     int epoch{1};
     std::vector<core::RestoreGap> lost;

@@ -89,7 +89,7 @@ bool may_get(const ProblemKind& kind, const DescribedRoute& route, const Descrip
     if (type == "key-missing") return route.key == KeyRule::required;
     if (type == "key-invalid" || type == "in-progress" || type == "key-expired" ||
         type == "needs-attention" || type == "on-hold" || type == "stranded" ||
-        type == "provider-unavailable" || type == "not-recorded")
+        type == "other-server" || type == "provider-unavailable" || type == "not-recorded")
         return route.key != KeyRule::none;
     const bool writes = route.method != "GET";
     if (type == "precondition-failed" || type == "form-refused" || type == "type-not-supported" ||

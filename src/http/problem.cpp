@@ -14,7 +14,7 @@ namespace pawl::http {
 namespace {
 
 // The first of a status is the kind that refusal() makes of it.
-constexpr std::array<ProblemKind, 32> kinds{{
+constexpr std::array<ProblemKind, 33> kinds{{
     // Errors of the HTTP request; nothing is stored.
     {"request-invalid", 400, false, "The request is malformed"},
     {"key-missing", 400, false, "This request needs an Idempotency-Key header"},
@@ -53,6 +53,7 @@ constexpr std::array<ProblemKind, 32> kinds{{
     {"phase-deadline", 503, true, "The request took too long"},
     {"on-hold", 503, true, "An operator holds this request; it will go on later"},
     {"stranded", 503, true, "Another version of this service must continue the request"},
+    {"other-server", 503, true, "Another server of this service must answer the request"},
     {"stopping", 503, true, "The server is stopping"},
 }};
 
@@ -115,7 +116,7 @@ Reply reply_to(engine::Answer answer, int key_reused_status) {
     Problem problem{.type = engine::name_of(refused.reason)};
     if (refused.reason == engine::Reason::key_reused) problem.status = key_reused_status;
     if (kind_of(problem).retry) problem.retry_after = refused.retry_after;
-    if (refused.reason == engine::Reason::stranded) problem.code = "PAWL0007";
+    problem.code = refused.reason == engine::Reason::stranded ? "PAWL0007" : refused.code;
     if (refused.reason == engine::Reason::key_expired && refused.outcome) {
         problem.detail = "The request ended with status " + std::to_string(*refused.outcome);
         if (refused.location) problem.detail += "; see " + *refused.location;

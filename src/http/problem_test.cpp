@@ -88,6 +88,7 @@ TEST(Problems, every_refusal_of_the_engine_and_the_listener_is_a_known_kind) {
         {Reason::phase_deadline, 503, "phase-deadline", true},
         {Reason::overloaded, 503, "overloaded", true},
         {Reason::stranded, 503, "stranded", true},
+        {Reason::other_server, 503, "other-server", true},
         {Reason::on_hold, 503, "on-hold", true},
         {Reason::needs_attention, 502, "needs-attention", false},
         {Reason::stopping, 503, "stopping", true},

@@ -400,6 +400,8 @@ void Worker::work_as_operation(
         case engine::Reason::contention:
         case engine::Reason::overloaded:
             return record_result(job, JobResult{retry_in(1s)}, report);
+        case engine::Reason::other_server:
+            return record_result(job, JobResult{retry_in(1min)}, report);
         case engine::Reason::key_reused:
         case engine::Reason::key_expired:
             return record_result(

@@ -183,6 +183,36 @@ TEST_F(InstallationTest, a_repeat_is_known_by_the_secret_that_its_key_was_stored
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
+// Issue 38, part 3: it was key-reused, and the client would have paid again under a new key.
+TEST_F(InstallationTest, a_repeat_whose_secret_is_missing_is_of_another_server) {
+    start_shop(file("old", old_secret));
+    ASSERT_EQ(status_of(ask(order_of_jane)), 201);
+    start_shop(file("new", new_secret));
+
+    const auto repeat = ask(order_of_jane);
+    ASSERT_EQ(why_of(repeat), Reason::other_server);
+    EXPECT_EQ(std::get<Rejection>(repeat).code, "PAWL0024");
+    EXPECT_TRUE(engine::may_succeed_later(Reason::other_server));
+    EXPECT_EQ(why_of(ask(R"({"customer":"joe","items":[]})")), Reason::other_server);
+    EXPECT_EQ(provider.keys.size(), 1U);
+
+    start_shop(file("both", new_secret + "\n" + old_secret));
+    EXPECT_TRUE(replayed(ask(order_of_jane)));
+}
+
+TEST_F(InstallationTest, an_inspection_uses_the_first_line_and_records_nothing) {
+    const auto before = open(file("old", old_secret));
+    (void)open(file("first step", old_secret + "\n" + new_secret));
+
+    const auto found = engine::inspect_installation(
+        world.store, file("typo", std::string(32, 'x') + "\n" + old_secret)
+    );
+
+    EXPECT_EQ(found.secret_version(), before.secret_version());
+    EXPECT_EQ(found.new_secrets, 1);
+    EXPECT_EQ(verifiers_in_database(), 2);
+}
+
 TEST_F(InstallationTest, no_secret_goes_into_the_key_of_a_call) {
     start_shop(file("old", old_secret));
     provider.next({Does::doubt_charged});

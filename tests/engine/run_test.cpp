@@ -84,6 +84,24 @@ TEST_F(RunTest, another_request_or_another_caller_is_not_replayed) {
     EXPECT_EQ(provider.charges.size(), 2U);
 }
 
+// Issue 38, part 3.
+TEST_F(RunTest, a_repeat_whose_secret_is_missing_here_may_succeed_at_another_server) {
+    (void)order("k");
+    static constexpr Sql lose{
+        "lose_secret", "UPDATE pawl_idempotency_keys SET secret_version = 99", {}};
+    store::write_now(database.database().store(), [](store::Session& session) {
+        session.run(lose, {}, [](const detail::Row&) {});
+    });
+
+    const auto repeat = std::get<RunProblem>(order("k"));
+
+    EXPECT_EQ(repeat.type, "other-server");
+    EXPECT_EQ(repeat.status, 503);
+    EXPECT_TRUE(repeat.retry);
+    EXPECT_GT(repeat.retry_after.count(), 0);
+    EXPECT_EQ(provider.charges.size(), 1U);
+}
+
 TEST_F(RunTest, a_repeat_of_a_running_request_is_told_to_come_later) {
     hold_first_call(provider);
     std::promise<RunResult> first;

@@ -134,8 +134,10 @@ TEST_F(StoredKeyTest, a_key_in_flight_is_not_completed) {
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
-// As without the completer: no request matches a fingerprint whose secret is unavailable.
-TEST_F(StoredKeyTest, a_key_under_an_unavailable_secret_matches_no_request_while_it_is_completed) {
+// As without the completer: only a server with the secret can compare the request (issue 38).
+TEST_F(
+    StoredKeyTest, a_key_under_an_unavailable_secret_is_of_another_server_while_it_is_completed
+) {
     leave_open();
     world.execute("UPDATE pawl_idempotency_keys SET secret_version = 99");
     hold_first_call(provider);
@@ -145,17 +147,17 @@ TEST_F(StoredKeyTest, a_key_under_an_unavailable_secret_matches_no_request_while
     });
     at_call.wait();
 
-    EXPECT_EQ(why_of(ask()), Reason::key_reused);
+    EXPECT_EQ(why_of(ask()), Reason::other_server);
 
     let_go.open();
     EXPECT_EQ(status_of(World::get(completed.get_future())), 201);
 }
 
-TEST_F(StoredKeyTest, a_key_under_an_unavailable_secret_matches_no_request) {
+TEST_F(StoredKeyTest, a_key_under_an_unavailable_secret_is_of_another_server) {
     EXPECT_EQ(status_of(ask()), 201);
     world.execute("UPDATE pawl_idempotency_keys SET secret_version = 99");
 
-    EXPECT_EQ(why_of(ask()), Reason::key_reused);
+    EXPECT_EQ(why_of(ask()), Reason::other_server);
 }
 
 TEST_F(StoredKeyTest, a_stopped_engine_begins_nothing) {
