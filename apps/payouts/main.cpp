@@ -63,6 +63,7 @@ std::int64_t milliseconds_of(pawl::TimePoint tick) {
 
 void add_all(pawl::Service& service, const Settings& settings, const pawl::Sftp& sftp) {
     const BankFormat format{settings};
+    service.add_setting("bank", sftp.target());
     auto& database = service.database();
     const auto& server = settings.sftp;
     service.add(PostPayout{format});

@@ -103,6 +103,22 @@ void make_users(pawl::Database& database, const Riders& riders) {
     );
 }
 
+// The target of each provider is a setting, too: a server without that provider then leaves its
+// calls to this one.
+void add_providers(pawl::Service& service, const pawl::Router* router, const Charging& charging) {
+    std::string all;
+    std::string shares;
+    if (router != nullptr)
+        for (const auto& provider : router->providers()) {
+            all += (all.empty() ? "" : ", ") + provider.target();
+            shares += (shares.empty() ? "" : ", ") + std::to_string(provider.share);
+            service.add_setting("provider " + provider.target(), provider.target());
+        }
+    service.add_setting("providers", all.empty() ? "stripe" : all);
+    service.add_setting("shares", shares.empty() ? "1" : shares);
+    service.add_setting("ask_after", std::to_string(charging.ask_after.count()) + " s");
+}
+
 }  // namespace
 
 Application::Application(const ServeOptions& options, pawl::Database::As as)
@@ -134,6 +150,9 @@ Application::Application(const ServeOptions& options, pawl::Database::As as)
     service_->add(EventWorker{*service_, stripe_.target()});
     service_->add(DaysWorker{});
     service_->add(DayWorker{*database_, stripe_});
+    service_->add_setting("stripe", stripe_.target());
+    service_->add_setting("charge_once", options.charge_once ? "yes" : "no");
+    add_providers(*service_, providers_ ? &providers_->router : nullptr, options.charging);
     if (!options.reconcile_at.empty())
         service_->every(options.reconcile_at, [](pawl::TimePoint tick) {
             return CompareDays{tick};
@@ -234,6 +253,20 @@ pawl::HttpOptions http_options(
     return http;
 }
 
+void add_settings(
+    pawl::Service& service, const ServeOptions& options, const std::vector<std::string>& webhooks
+) {
+    const auto text_of = [](const std::string& path) {
+        std::ifstream file{path};
+        return std::string{std::istreambuf_iterator<char>{file}, {}};
+    };
+    std::string secrets;
+    for (const auto& secret : webhooks) secrets += secret + '\n';
+    service.add_secret_setting("tokens", options.tokens.empty() ? "" : text_of(options.tokens));
+    service.add_secret_setting("webhook_secrets", secrets);
+    service.add_setting("site", options.site);
+}
+
 void add_routes(pawl::HttpServer& server, const ServeOptions& options) {
     server.post<BookRide>("/rides");
     server.get("/rides", ListRides{});
@@ -285,7 +318,9 @@ int serve(const ServeOptions& options) {
     pawl::HttpServer server{
         application.service(), http_options(options, riders, has_pages ? &pages : nullptr)};
     add_routes(server, options);
-    if (auto secrets = webhook_secrets_of(options); !secrets.empty())
+    auto secrets = webhook_secrets_of(options);
+    add_settings(application.service(), options, secrets);
+    if (!secrets.empty())
         server.webhook(
             "/webhooks/stripe", stripe_webhook(application.service(), std::move(secrets))
         );

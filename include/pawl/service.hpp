@@ -212,6 +212,14 @@ public:
         }
     }
 
+    // A setting of the application that all servers of a database must have in common, such as the
+    // provider that is called: a server that has another value is logged with both (docs/howto/
+    // deploys.md). The name of a call's provider, as call_target() has it, lets a server with
+    // another provider leave that call to this one. Of a secret only a short digest is stored. Call
+    // before start().
+    void add_setting(std::string name, std::string value);
+    void add_secret_setting(std::string name, std::string_view secret);
+
     // Runs an operation without HTTP, for gRPC, consumers of a queue, batch programs and tests. The
     // contract is the same: the claim of the key, the replay, the lease, the completer. A key that
     // was used over HTTP is key-reused here, and the other way around. `key`: 1 to 255 visible

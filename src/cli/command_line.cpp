@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <functional>
 #include <sstream>
 #include <stdexcept>
 
@@ -305,14 +306,36 @@ void migrate(Run& run) {
     cli::print_rows(run.out, lines, run.json, "There are no migrations.");
 }
 
+// A round with other settings than the servers' could call another provider, or decide what they
+// decide otherwise.
+void refuse_other_settings(
+    const std::vector<core::SettingDifference>& found,
+    const std::function<bool(const core::SettingDifference&)>& matters
+) {
+    std::string all;
+    for (const auto& one : found)
+        if (matters(one)) all += (all.empty() ? "" : "; ") + ops::text_of(one);
+    if (!all.empty())
+        throw CommandFailed{
+            "PAWL0025: " + all + ". Nothing was done: give this command the servers' options"};
+}
+
 void completer(Run& run) {
-    const auto report = run.open().impl().completer.run_once();
+    auto& impl = run.open().impl();
+    if (impl.completer.has_work())
+        refuse_other_settings(impl.settings.differences(), [&](const auto& one) {
+            return impl.settings.is_of_application(one.name) || ops::ends_leases_early(one);
+        });
+    const auto report = impl.completer.run_once();
     cli::print_row(run.out, report, run.json);
-    if (report.failed + report.stranded + report.settling_failed > 0) run.status = 1;
+    if (report.failed + report.stranded + report.left + report.settling_failed > 0) run.status = 1;
 }
 
 void reaper(Run& run) {
     auto& service = run.open();
+    refuse_other_settings(service.impl().settings.differences(), [](const auto& one) {
+        return one.name == "keep_expired";
+    });
     ops::ReaperReport all;
     while (true) {
         const auto report = service.impl().reaper.run_once(service.engine().clock().now());

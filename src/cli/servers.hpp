@@ -21,6 +21,8 @@ struct ServerLine {
     std::int64_t keys{};
     std::int64_t jobs{};
     std::int64_t staged_jobs{};  // That it is sending to the external queue.
+    // Its settings of which another server of the list has other values: "lease 30000 ms; ...".
+    std::string differs;
 };
 // Throws StoreError.
 std::vector<Line<ServerLine>> read_servers(Service& service);

@@ -4,11 +4,14 @@
 
 namespace pawl::core {
 
+bool goes_elsewhere(const CallFacts& facts) noexcept {
+    const bool both_named = !facts.called_target.empty() && !facts.target.empty();
+    return facts.called_at && both_named && facts.called_target != facts.target;
+}
+
 CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
     using Reason = MustNotCall::Reason;
-    const bool both_named = !facts.called_target.empty() && !facts.target.empty();
-    if (facts.called_at && both_named && facts.called_target != facts.target)
-        return MustNotCall{Reason::elsewhere};
+    if (goes_elsewhere(facts)) return MustNotCall{Reason::elsewhere};
     // The mark counts whatever the flow says now: a deploy may have changed the step's Repeat.
     if (facts.calling) return MustNotCall{};
     if (facts.routed && facts.restored) return MustNotCall{Reason::restored};

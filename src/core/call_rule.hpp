@@ -47,6 +47,9 @@ struct MustNotCall {
 };
 using CallRule = std::variant<MayCall, MustNotCall>;
 
+// An earlier call went to another provider or account than a call would go to now.
+bool goes_elsewhere(const CallFacts& facts) noexcept;
+
 CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept;
 
 // Whether to ask the provider what became of a call that is not made. The provider is the one that

@@ -170,6 +170,7 @@ private:
     bool key_is_locked(Failed failed) const;
     bool lost_id(Failed failed) const;
     Outcome run_fresh(store::Session& session, std::int64_t id, int generation);
+    bool is_of_other_server(store::Session& session, const KeyRow& row);
     bool take_over(store::Session& session, const KeyRow& row);
     Outcome run_resumed(store::Session& session, const KeyRow& row);
     Outcome resume_at_call(store::Session& session, const KeyRow& row);

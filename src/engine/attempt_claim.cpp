@@ -1,9 +1,13 @@
+#include <pawl/detail/rows.hpp>
+
 #include "src/base/error_text.hpp"
 #include "src/base/time_text.hpp"
 #include "src/core/fault.hpp"
 #include "src/engine/attempt.hpp"
+#include "src/engine/server_settings.hpp"
 #include "store/statements.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace pawl::engine {
@@ -147,6 +151,32 @@ Attempt::Outcome Attempt::run_fresh(store::Session& session, std::int64_t id, in
     return reached;
 }
 
+// Another server that runs calls the provider of this key's call, or called it: only that server
+// can repeat the call. A tool leaves each such key to the servers.
+bool Attempt::is_of_other_server(store::Session& session, const KeyRow& row) {
+    if (!step().foreign || !row.called_at || !row.call_target) return false;
+    const auto target = target_today(row, stored_provider(row));
+    if (!core::goes_elsewhere(
+            {.called_at = row.called_at, .called_target = *row.call_target, .target = target}
+        ))
+        return false;
+    if (engine_.options().beside_servers) return true;
+    const auto others = running_servers(session, engine_.store());
+    if (others.empty()) return false;
+    std::optional<std::int64_t> last;
+    run_statement(
+        session,
+        sql::find_server_of_key,
+        [&](const detail::Row& found) {
+            last = detail::column_as<std::optional<std::int64_t>>(found, 0, "find_server_of_key");
+        },
+        row.id
+    );
+    return std::ranges::any_of(others, [&](const RunningServer& other) {
+        return last == other.id || core::has_value(other.settings, *row.call_target);
+    });
+}
+
 // False: another attempt was faster.
 bool Attempt::take_over(store::Session& session, const KeyRow& row) {
     const auto now = session.now();
@@ -171,6 +201,14 @@ Attempt::Outcome Attempt::run_resumed(store::Session& session, const KeyRow& row
         return Rejection{
             .reason = Reason::stranded,
             .detail = "PAWL0007: the stored result of the call from " + row.recovery_point};
+    if (result == StoredResult::none && is_of_other_server(session, row))
+        return Rejection{
+            .reason = Reason::other_server,
+            .detail = "PAWL0018: its call went to \"" + *row.call_target +
+                      "\", and this server calls \"" + target_today(row, stored_provider(row)) +
+                      "\"",
+            .retry_after = 5s,
+            .code = "PAWL0018"};
     if (!take_over(session, row)) return Rejection{.reason = Reason::in_progress};
     facts_.id = row.id;
     facts_.number = row.attempt + 1;

@@ -21,6 +21,7 @@ struct EngineOptions {
     std::chrono::milliseconds call_timeout{30s};  // A call that runs longer is reported.
     core::CompleterCap completer_cap{};
     Staging staging{Staging::as_job};
+    bool beside_servers{false};  // Of a tool: its settings may differ from those of the servers.
     // For keys that other processes hold (an operation's wait(max)).
     std::chrono::milliseconds poll_every{250};  // One query for all waiting keys.
     std::size_t waiting_max{1'000};             // Keys waited for; more get 409 at once.

@@ -86,6 +86,9 @@ int http::run_until_signal(Service& service, HttpServer& server, const RunHooks&
     setrlimit(RLIMIT_CORE, &no_core);  // A core dump would contain tokens and bodies.
     std::signal(SIGPIPE, SIG_IGN);
     block_end_signals();
+    auto& settings = service.impl().settings;
+    settings.add("key_reused_status", std::to_string(server.options().key_reused_status));
+    settings.add("body_max", std::to_string(server.options().limits.body_max));
     service.start();
     ops::log_started(service, server.options().listen, server.port());  // Before its first answer.
     server.start();

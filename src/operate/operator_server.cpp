@@ -107,6 +107,10 @@ struct OperatorServer::Impl {
         if (service.impl().started)
             throw std::logic_error{"pawl: make the OperatorServer before the service starts"};
         service.engine().observe(metrics);
+        if (!options.operators_file.empty())
+            service.impl().settings.add("operators", [file = options.operators_file] {
+                return "digest " + ops::digest_of_file(file);
+            });
     }
 
     // The page has threads of its own, so that no query of a person delays a probe.

@@ -135,8 +135,8 @@ void Completer::retry_defects() {
     retried_defects_ = changed < defects_max;
 }
 
-void Completer::complete_dropped(CompleterReport& report) {
-    const auto ids = store::read_now(engine_.store(), [&](store::Session& session) {
+std::vector<std::int64_t> Completer::find_dropped() {
+    return store::read_now(engine_.store(), [&](store::Session& session) {
         std::vector<std::int64_t> found;
         const auto now = session.now();
         run_statement(
@@ -152,6 +152,14 @@ void Completer::complete_dropped(CompleterReport& report) {
         );
         return found;
     });
+}
+
+bool Completer::has_work() {
+    return !find_dropped().empty() || !find_decided().empty();
+}
+
+void Completer::complete_dropped(CompleterReport& report) {
+    const auto ids = find_dropped();
     const auto answers = all_answers(ids, [&](std::int64_t id, engine::OnAnswer on_answer) {
         engine_.complete(id, std::move(on_answer));
     });
@@ -201,7 +209,11 @@ void Completer::note_failure(
     }
     if (refused.reason == engine::Reason::stranded) {
         ++report.stranded;
-        return put_off_stranded(key_id, refused);
+        return put_off(key_id, refused);
+    }
+    if (refused.reason == engine::Reason::other_server) {
+        ++report.left;
+        return put_off(key_id, refused);
     }
     ++report.failed;
     std::optional<Failing> failing;
@@ -237,9 +249,10 @@ void Completer::note_failure(
     );
 }
 
-// Its data do not decode here. That is no failure of the request: it neither counts for the cap,
-// nor delays the key in a server that decodes it. Meanwhile such a one may have finished it.
-void Completer::put_off_stranded(std::int64_t key_id, const engine::Rejection& refused) {
+// Its data do not decode here, or only another server can repeat its call. That is no failure of
+// the request: it neither counts for the cap, nor delays the key in a server that can go on.
+// Meanwhile such a one may have finished it.
+void Completer::put_off(std::int64_t key_id, const engine::Rejection& refused) {
     std::optional<engine::KeyRow> row;
     store::write_now(engine_.store(), [&](store::Session& session) {
         const auto wait = core::scaled(stranded_wait, 1.0 - 0.5 * engine_.random().dice());
@@ -250,6 +263,7 @@ void Completer::put_off_stranded(std::int64_t key_id, const engine::Rejection& r
     if (!row || row->expired) return;
     const auto now = engine_.clock().steady();
     const auto at = row->operation + '/' + row->recovery_point;
+    if (refused.reason != engine::Reason::stranded) return log_left(*row, refused);
     if (!stranded_.pass({"key_stranded", at}, 1, now)) return;
     log::warning(
         "key_stranded",
@@ -261,7 +275,21 @@ void Completer::put_off_stranded(std::int64_t key_id, const engine::Rejection& r
     );
 }
 
-// Puts off the next run, or puts the key on the attention list. nullopt: it has not failed often.
+void Completer::log_left(const engine::KeyRow& row, const engine::Rejection& refused) {
+    const auto at = row.operation + '/' + row.recovery_point;
+    if (!left_.pass({"key_left", at}, 1, engine_.clock().steady())) return;
+    log::warning(
+        "key_left",
+        {{"code", refused.code},
+         {"operation", row.operation},
+         {"point", row.recovery_point},
+         {"key_id", row.id},
+         {"detail", refused.detail}}
+    );
+}
+
+// Puts off the next run, or puts the key on the attention list. nullopt: it has not failed
+// often.
 std::optional<Completer::Failing> Completer::note_failed_run(
     store::Session& session, std::int64_t key_id, const engine::Rejection& refused
 ) {
@@ -336,8 +364,8 @@ bool Completer::hand_to_person(store::Session& session, const Failing& failing) 
     return true;
 }
 
-void Completer::settle_decided(CompleterReport& report) {
-    const auto decided = store::read_now(engine_.store(), [&](store::Session& session) {
+std::vector<engine::Settlement> Completer::find_decided() {
+    return store::read_now(engine_.store(), [&](store::Session& session) {
         std::vector<engine::Settlement> found;
         run_statement(
             session,
@@ -349,6 +377,10 @@ void Completer::settle_decided(CompleterReport& report) {
         );
         return found;
     });
+}
+
+void Completer::settle_decided(CompleterReport& report) {
+    const auto decided = find_decided();
     const auto answers =
         all_answers(decided, [&](const engine::Settlement& settlement, engine::OnAnswer on_answer) {
             engine_.settle(settlement, std::move(on_answer));
@@ -373,6 +405,7 @@ void Completer::run(const std::stop_token& stop) {
                  {"failed", report.failed},
                  {"to_person", report.to_person},
                  {"stranded", report.stranded},
+                 {"left", report.left},
                  {"settled", report.settled},
                  {"settling_failed", report.settling_failed}}
             );

@@ -9,6 +9,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace pawl::ops {
 
@@ -30,6 +31,7 @@ struct CompleterReport {
     int failed{};     // Will be tried again.
     int to_person{};  // Reached the cap, or its call put it on the attention list.
     int stranded{};   // Its stored data do not decode here (PAWL0007).
+    int left{};       // To a server whose provider or secret is the key's.
     int settled{};    // Decisions of people that were carried out.
     int settling_failed{};
 };
@@ -46,6 +48,8 @@ public:
     // Throws StoreError.
     CompleterReport run_once();
     void run(const std::stop_token& stop);
+    // Whether a round would find a key or a settlement. Throws StoreError.
+    bool has_work();
     // Leases have ended: run() begins a round at once.
     void wake() { wake_.wake(); }
 
@@ -57,7 +61,10 @@ private:
     void note_failure_or_log(
         std::int64_t key_id, const engine::Rejection& refused, CompleterReport& report
     );
-    void put_off_stranded(std::int64_t key_id, const engine::Rejection& refused);
+    void put_off(std::int64_t key_id, const engine::Rejection& refused);
+    void log_left(const engine::KeyRow& row, const engine::Rejection& refused);
+    std::vector<std::int64_t> find_dropped();
+    std::vector<engine::Settlement> find_decided();
     void note_failure(
         std::int64_t key_id, const engine::Rejection& refused, CompleterReport& report
     );
@@ -79,6 +86,7 @@ private:
     Wake wake_;
     base::RepeatLimit stuck_{{.window = std::chrono::hours{24}}};     // Of each key.
     base::RepeatLimit stranded_{{.window = std::chrono::hours{24}}};  // Of each point.
+    base::RepeatLimit left_{{.window = std::chrono::hours{24}}};      // Of each point.
     std::optional<base::RepeatLimit::Time> looked_for_stranded_at_;
     bool retried_defects_{false};
 };

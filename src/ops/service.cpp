@@ -17,7 +17,6 @@
 #include "store/statements.hpp"
 
 #include <algorithm>
-#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -39,7 +38,7 @@ ServiceOptions checked(ServiceOptions options) {
     return options;
 }
 
-engine::EngineOptions engine_options(const ServiceOptions& options) {
+engine::EngineOptions engine_options(const ServiceOptions& options, Database::As as) {
     return {
         .lease = options.lease,
         .keep = options.keep_keys,
@@ -47,24 +46,19 @@ engine::EngineOptions engine_options(const ServiceOptions& options) {
         .calls_max = options.calls_max,
         .call_timeout = options.call_timeout,
         .staging =
-            options.queue == embedded ? engine::Staging::as_job : engine::Staging::to_be_pushed};
+            options.queue == embedded ? engine::Staging::as_job : engine::Staging::to_be_pushed,
+        .beside_servers = as == Database::As::tool};
 }
 
 engine::Installation installation_of(Database& database, const std::string& secret_file) {
     auto& store = database.store();
-    if (database.opened_as() == Database::As::inspection)
+    // A tool records no secret: its file may be a wrong one.
+    if (database.opened_as() == Database::As::inspection ||
+        database.opened_as() == Database::As::tool)
         return engine::inspect_installation(store, secret_file);
     return engine::open_installation(
         store, base::system_clock(), base::system_random(), secret_file
     );
-}
-
-// "2.5/s, burst 10"; empty: none.
-std::string text_of(const QueueRate& rate) {
-    if (rate.per_second == 0) return {};
-    std::ostringstream text;
-    text << rate.per_second << "/s, burst " << rate.burst;
-    return text.str();
 }
 
 }  // namespace
@@ -74,7 +68,7 @@ Service::Impl::Impl(Database& on, const ServiceOptions& given)
       options{checked(given)},
       engine{
           {database.store(), base::system_clock(), base::system_random()},
-          engine_options(options),
+          engine_options(options, database.opened_as()),
           installation_of(database, options.secret_file)},
       queue{queue::open_queue(
           ops::queue_setting(options, default_queue),
@@ -105,6 +99,7 @@ Service::Impl::Impl(Database& on, const ServiceOptions& given)
           database.store(),
           base::system_clock(),
           {.complete_after = options.complete_after, .version = PAWL_VERSION}} {
+    for (auto& [name, value] : ops::settings_of(options)) settings.add(name, value);
     work_queue(default_queue);
     for (const auto& one : options.queues) work_queue(one.name);
     if (queue.jobs) jobs_of_queues = queue.jobs(queue_names);
@@ -236,7 +231,7 @@ void Service::Impl::declare_queue_limits() {
                     name,
                     of_it.running_max,
                     of_it.partition_max,
-                    text_of(of_it.rate)
+                    ops::text_of(of_it.rate)
                 );
             else
                 execute_statement(session, sql::delete_queue_limits, name);
@@ -245,6 +240,9 @@ void Service::Impl::declare_queue_limits() {
 }
 
 void Service::Impl::start() {
+    for (const auto& name : queue_names)
+        settings.add("queue " + name, ops::text_of(options.queue_options(name)));
+    settings.begin();
     check_queue();
     declare_queue_limits();
     marker.start();
@@ -280,6 +278,7 @@ void Service::Impl::start() {
     run("pawl-marker", [this](const std::stop_token& stop) { marker.run(stop); });
     run("pawl-providers", [this](const std::stop_token& stop) { providers_down.run(stop); });
     run("pawl-reaper", [this](const std::stop_token& stop) { reaper.run(stop); });
+    run("pawl-settings", [this](const std::stop_token& stop) { settings.run(stop); });
     run("pawl-scheduler", [this](const std::stop_token& stop) { scheduler.run(stop); });
     for (const auto& worker : workers) {
         rescuers.push_back(thread_of("pawl-rescuer", [&on = *worker](const std::stop_token& stop) {
@@ -378,10 +377,11 @@ void Service::add_periodic(
     std::string_view kind,
     std::function<void(Tx& tx, TimePoint tick)> stage
 ) {
-    impl_->scheduler.add(ops::periodic_job(cron, options, kind, std::move(stage)));
+    auto job = ops::periodic_job(cron, options, kind, std::move(stage));
+    impl_->settings.add("schedule " + job.name, job.schedule);
+    impl_->scheduler.add(std::move(job));
 }
 void Service::start() {
-    (void)impl_->engine.installation().secret();  // Without the secret no request can be compared.
     impl_->start();
 }
 bool Service::stop(std::chrono::milliseconds drain) {
@@ -400,6 +400,13 @@ std::vector<RunningHandler> Service::running_handlers() const {
              .limit = code.limit}
         );
     return found;
+}
+
+void Service::add_setting(std::string name, std::string value) {
+    impl_->settings.add_of_application(std::move(name), std::move(value));
+}
+void Service::add_secret_setting(std::string name, std::string_view secret) {
+    impl_->settings.add_of_application(std::move(name), "digest " + ops::digest_of(secret));
 }
 const ServiceOptions& Service::options() const {
     return impl_->options;

@@ -13,6 +13,7 @@
 #include "src/ops/reaper.hpp"
 #include "src/ops/scheduler.hpp"
 #include "src/ops/servers.hpp"
+#include "src/ops/settings_watch.hpp"
 #include "src/ops/worker.hpp"
 #include "src/queue/embedded/embedded_dead_letters.hpp"
 #include "src/queue/embedded/embedded_jobs.hpp"
@@ -67,6 +68,7 @@ struct Service::Impl {
     ops::Marker marker;
     ops::Enqueuer enqueuer;
     ops::Scheduler scheduler;
+    ops::SettingsWatch settings{engine};
     ops::Servers servers;
     ops::ProvidersDown providers_down{engine};
     ops::LoneRuns lone_runs{engine.clock()};

@@ -33,6 +33,7 @@ struct ServerLine {
     std::int64_t keys{};
     std::int64_t jobs{};
     std::int64_t staged_jobs{};
+    std::string settings;
 };
 
 class ServersTest : public KeyTest {

@@ -357,6 +357,48 @@ TEST_F(TwoProvidersTest, a_call_that_may_have_been_made_is_not_repeated_at_anoth
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
+// Issue 38, part 3: a server with another provider put such calls on the attention list.
+TEST_F(TwoProvidersTest, a_call_is_left_to_a_running_server_whose_provider_was_called) {
+    provider.next({Does::doubt_charged});
+    (void)world.ask<Order>("k", order_of_jane);
+    restart_with_bank_b();
+    world.execute(
+        "INSERT INTO pawl_servers (host, version, since, seen_at, beats, settings) VALUES ('h', "
+        "'1', '2027-01-15T08:00:00.000Z', '2027-01-15T08:00:00.000Z', 1, "
+        R"('{"settings":[{"name":"bank","value":"bank a"}]}'))"
+    );
+    const auto attempt = world.number("SELECT attempt FROM pawl_idempotency_keys");
+
+    const auto left = world.ask<Order>("k", order_of_jane);
+    ASSERT_EQ(why_of(left), Reason::other_server);
+    EXPECT_EQ(std::get<Rejection>(left).code, "PAWL0018");
+    world.clock.advance(1min);
+    EXPECT_EQ(world.complete().left, 1);
+    EXPECT_EQ(world.count("pawl_attention"), 0);
+    EXPECT_EQ(world.number("SELECT attempt FROM pawl_idempotency_keys"), attempt);
+    EXPECT_EQ(world.number("SELECT completer_runs FROM pawl_idempotency_keys"), 0);
+
+    world.execute("DELETE FROM pawl_servers");
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Reason::needs_attention);
+    EXPECT_EQ(provider.keys.size(), 1U);
+}
+
+TEST_F(TwoProvidersTest, a_call_is_left_to_a_running_server_that_claimed_it_last) {
+    provider.next({Does::doubt_charged});
+    (void)world.ask<Order>("k", order_of_jane);
+    restart_with_bank_b();
+    world.execute(
+        "INSERT INTO pawl_servers (id, host, version, since, seen_at, beats) VALUES (70, 'h', '1', "
+        "'2027-01-15T08:00:00.000Z', '2027-01-15T08:00:00.000Z', 1)"
+    );
+    world.execute("UPDATE pawl_idempotency_keys SET server_id = 70");
+
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Reason::other_server);
+
+    world.execute("UPDATE pawl_idempotency_keys SET server_id = 71");
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Reason::needs_attention);
+}
+
 TEST_F(TwoProvidersTest, a_call_that_did_not_happen_at_the_first_provider_goes_to_the_second) {
     provider.next({Does::doubt});
     (void)world.ask<Order>("k", order_of_jane);

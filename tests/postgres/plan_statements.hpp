@@ -233,7 +233,9 @@ inline std::vector<Case> cases_of_servers() {
          few_are_open,
          0},
         {&sql::find_other_servers, {"7"}, {"pawl_servers"}, servers_are_few, 0},
+        {&sql::find_server_of_key, {id::open}},
         {&sql::insert_server, {"host", "1.0", at::now, none}},
+        {&sql::list_server_settings, {}, {"pawl_servers"}, servers_are_few, 0},
         {&sql::list_servers,
          {},
          {"pawl_servers",
@@ -250,11 +252,13 @@ inline std::vector<Case> cases_of_servers() {
          at_an_end,
          0},
         {&sql::set_providers_down, {"7", R"({"down":[]})"}},
+        {&sql::set_server_settings, {"7", R"({"settings":[]})"}},
     };
 }
 
 inline std::vector<Case> cases_of_doctor() {
     return {
+        {&sql::doctor::count_keys_by_secret, {}, {"pawl_idempotency_keys"}, by_people, 0},
         {&sql::doctor::durability, {}},
         {&sql::doctor::find_role, {}},
         {&sql::doctor::list_beats, {}, {"pawl_servers"}, by_people, 0},
@@ -330,6 +334,7 @@ inline std::vector<Case> cases_of_the_database() {
         {&sql::find_mark, {}},
         {&sql::find_migrations, {"pawl"}},
         {&sql::find_migrations_table, {}},
+        {&sql::find_secret_in_use, {}},
         {&sql::find_secret_verifiers, {}},
         {&sql::find_secrets, {}},
         {&sql::find_tables, {}},
@@ -340,6 +345,7 @@ inline std::vector<Case> cases_of_the_database() {
         {&sql::insert_secret_verifier, {"1", "verifier", at::now}},
         {&sql::list_migrations, {}},
         {&sql::lock_migrations, {}},
+        {&sql::set_secret_used, {"1", at::now}},
         {&sql::postgres::begin_work, {"5000", "0"}},
         {&sql::postgres::claim_key_under_id, {id::next, hash_of(id::next)}, {}, {}, 100, true},
         {&sql::postgres::database_clock, {}},

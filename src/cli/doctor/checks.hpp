@@ -33,5 +33,6 @@ void check_role(const Patient& patient, Findings& findings);
 void check_queue(const Patient& patient, Findings& findings);
 void check_snapshots(const Patient& patient, Findings& findings);
 void check_servers(const Patient& patient, Findings& findings);
+void check_server_settings(const Patient& patient, Findings& findings);
 
 }  // namespace pawl::cli

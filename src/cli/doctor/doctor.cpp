@@ -33,6 +33,7 @@ constexpr Check checks[] = {
     {"queue", &check_queue},
     {"snapshots", &check_snapshots},
     {"servers", &check_servers},
+    {"servers", &check_server_settings},
 };
 
 // "PAWL0011" of a text that begins with it.

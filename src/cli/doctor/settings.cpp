@@ -1,8 +1,12 @@
+#include <pawl/detail/rows.hpp>
+
 #include "src/base/log_file.hpp"
 #include "src/cli/doctor/checks.hpp"
 #include "src/engine/engine.hpp"
 #include "src/ops/service_impl.hpp"
 #include "src/ops/service_options.hpp"
+#include "src/store/blocking.hpp"
+#include "store/doctor.hpp"
 
 #include <sys/stat.h>
 
@@ -15,6 +19,69 @@ namespace {
 
 std::string ms(std::chrono::milliseconds time) {
     return std::to_string(time.count()) + " ms";
+}
+
+// The secrets that this program lacks, of those that are in use.
+std::string missing_secrets(const Patient& patient) {
+    std::string missing;
+    store::read_now(patient.store(), [&](store::Session& session) {
+        auto& engine = patient.service.engine();
+        for (const auto version : ops::secrets_in_use(session, engine))
+            if (!engine.installation().secrets.contains(version))
+                missing += (missing.empty() ? "" : ", ") + std::to_string(version);
+    });
+    return missing;
+}
+
+// Without the right file no server starts (PAWL0024).
+void check_secret_in_use(const Patient& patient, Findings& findings) {
+    const auto& file = patient.service.options().secret_file;
+    if (file.empty() && !patient.service.engine().installation().knows_secret())
+        return findings.fail(
+            {.found = "the secret of this database is in a file, and none is given",
+             .to_do = "Give --secret-file, as the servers get it; without it none starts.",
+             .code = engine::secret_missing}
+        );
+    const auto missing = missing_secrets(patient);
+    if (missing.empty()) return;
+    findings.fail(
+        {.found = "the secret file " + file + " lacks the secret in use (version " + missing + ")",
+         .to_do = "No server starts with this file: give the one of the servers.",
+         .code = engine::secret_missing}
+    );
+}
+
+struct KeysOfSecret {
+    int version{};
+    std::int64_t open{};
+    std::int64_t finished{};
+};
+
+// The keys that this file can't compare, and those that it could not without one of its lines.
+void check_keys_of_secrets(const Patient& patient, Findings& findings) {
+    const auto& known = patient.service.engine().installation();
+    store::read_now(patient.store(), [&](store::Session& session) {
+        const auto& statement = sql::doctor::count_keys_by_secret;
+        detail::run_statement(session, statement, [&](const detail::Row& row) {
+            const auto found = detail::row_as<KeysOfSecret>(row, statement.name);
+            const auto keys = std::to_string(found.open) + " open and " +
+                              std::to_string(found.finished) +
+                              " finished keys were stored under the secret of version " +
+                              std::to_string(found.version);
+            if (!known.secrets.contains(found.version))
+                findings.warn(
+                    {.found = keys + ", which this file lacks",
+                     .to_do = "Their repeats get 503: keep the secret as a line of the file until "
+                              "they have expired, docs/howto/secrets.md",
+                     .code = engine::secret_missing}
+                );
+            else if (found.version != known.secret_version())
+                findings.note(
+                    {.found = keys + ", which is not the one in the first line",
+                     .to_do = "Keep it in the file until they have expired."}
+                );
+        });
+    });
 }
 
 void check_secret(const Patient& patient, Findings& findings) {
@@ -34,11 +101,9 @@ void check_secret(const Patient& patient, Findings& findings) {
              .to_do = "Who reads a backup has it; --secret-file keeps it apart: "
                       "docs/howto/secrets.md"}
         );
-    else if (!installation.knows_secret() && patient.knows_operations)
-        findings.fail(
-            {.found = "the secret of this database is in a file, and none is given",
-             .to_do = "Give --secret-file, as the servers get it; without it none starts."}
-        );
+    if (!patient.knows_operations) return;
+    check_secret_in_use(patient, findings);
+    if (!options.secret_file.empty()) check_keys_of_secrets(patient, findings);
 }
 
 void check_file(const char* what, const std::string& path, Findings& findings) {

@@ -1,6 +1,13 @@
 -- Statements of `doctor`; a server runs the first one, too. They read only, and only columns of the first release where they can,
 -- because `doctor` runs before the migrations of a deploy.
 
+-- name: count_keys_by_secret
+-- How many open and how many finished keys were stored under each secret. Reads the whole table.
+SELECT secret_version, sum(CASE WHEN status = 'finished' THEN 0 ELSE 1 END), sum(CASE WHEN status = 'finished' THEN 1 ELSE 0 END)
+FROM pawl_idempotency_keys
+GROUP BY secret_version
+ORDER BY secret_version;
+
 -- name: durability [postgres]
 -- The settings that are off, as text. The values are those of this session, because the database, the role and the URL may each set
 -- one. NULL: the server does not know the setting.

@@ -26,6 +26,14 @@ SELECT number, at, key_id, calls, (SELECT max(id) FROM pawl_key_registry) FROM p
 -- name: find_secret_verifiers
 SELECT version, verifier FROM pawl_installation_secret_verifiers ORDER BY version DESC;
 
+-- name: find_secret_in_use
+-- The version with which a server started last, and 1; before any server has recorded one: the newest, and 0. No row: no secret is
+-- in a file.
+SELECT version, CASE WHEN used_at IS NULL THEN 0 ELSE 1 END
+FROM pawl_installation_secret_verifiers
+ORDER BY used_at DESC NULLS LAST, version DESC
+LIMIT 1;
+
 -- name: find_secrets
 SELECT version, secret FROM pawl_installation_secrets ORDER BY version DESC;
 
@@ -57,3 +65,8 @@ ON CONFLICT (version) DO NOTHING;
 INSERT INTO pawl_installation_secret_verifiers (version, verifier, created_at)
 VALUES ($1, $2, $3)
 ON CONFLICT (version) DO NOTHING;
+
+-- name: set_secret_used   ($1 version, $2 now)
+UPDATE pawl_installation_secret_verifiers
+SET used_at = $2
+WHERE version = $1;

@@ -44,17 +44,29 @@ SELECT id, beats, session_lock
 FROM pawl_servers
 WHERE id <> $1;
 
+-- name: find_server_of_key   ($1 id)
+-- The server that claimed the key last.
+SELECT server_id
+FROM pawl_idempotency_keys
+WHERE id = $1;
+
 -- name: insert_server   ($1 host, $2 version, $3 now, $4 its session lock or NULL)
 INSERT INTO pawl_servers (host, version, since, seen_at, beats, session_lock)
 VALUES ($1, $2, $3, $3, 1, $4)
 RETURNING id;
+
+-- name: list_server_settings
+SELECT id, host, seen_at, session_lock, settings
+FROM pawl_servers
+ORDER BY id;
 
 -- name: list_servers
 -- Also counts the keys, jobs and staged jobs that each one has taken and not given back.
 SELECT id, host, version, since, seen_at,
        (SELECT count(*) FROM pawl_idempotency_keys AS k WHERE k.status = 'open' AND k.server_id = s.id AND k.lease_until IS NOT NULL),
        (SELECT count(*) FROM pawl_jobs AS j WHERE j.lease_until IS NOT NULL AND j.server_id = s.id),
-       (SELECT count(*) FROM pawl_staged_jobs AS g WHERE g.server_id = s.id AND g.claimed_until IS NOT NULL)
+       (SELECT count(*) FROM pawl_staged_jobs AS g WHERE g.server_id = s.id AND g.claimed_until IS NOT NULL),
+       coalesce(s.settings, '')
 FROM pawl_servers AS s
 ORDER BY id;
 
@@ -75,4 +87,9 @@ WHERE server_id = $1
 -- name: set_providers_down   ($1 id, $2 providers that do not answer it, as JSON, or NULL)
 UPDATE pawl_servers
 SET providers_down = $2
+WHERE id = $1;
+
+-- name: set_server_settings   ($1 id, $2 settings as JSON)
+UPDATE pawl_servers
+SET settings = $2
 WHERE id = $1;
