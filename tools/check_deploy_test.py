@@ -128,7 +128,7 @@ class CheckDeploy(unittest.TestCase):
 
     def test_a_legend_that_gives_two_series_one_name_is_found(self):
         for old, new, finding in (
-                (' {{point}}"', '"', 'Alerts that fire: its legend needs the label point'),
+                (' {{point}} {{where}}"', ' {{where}}"', 'Alerts that fire: its legend needs the label point'),
                 ('"legendFormat": "{{queue}} {{state}}"', '"legendFormat": "{{queue}}"', 'Jobs by state: its legend needs the label state'),
                 ('"showLegend": true, ', '', 'Alerts that fire: its legend needs the field showLegend')):
             with self.subTest(new):
