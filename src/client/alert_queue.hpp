@@ -11,7 +11,7 @@
 namespace pawl::client {
 
 // The events that wake a person up, or let him sleep again. docs/events.md marks them.
-constexpr std::array<std::string_view, 11> alert_events{
+constexpr std::array<std::string_view, 13> alert_events{
     "attention_added",
     "database_restored",
     "handler_overdue",
@@ -20,6 +20,7 @@ constexpr std::array<std::string_view, 11> alert_events{
     "key_stuck",
     "provider_down",
     "provider_up",
+    "result_stored",
     "secret_unknown",
     "store_down",
     "store_up",
