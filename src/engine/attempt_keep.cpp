@@ -115,7 +115,6 @@ void Attempt::run_store_result(store::Session& session) {
 Attempt::Event Attempt::result_stored(Failed failed) {
     if (is_fenced(failed)) return event_of_fence();
     if (failed) return event_of_failure(failed);
-    PAWL_FAULT("engine.result_stored.after");
     refuse(Reason::not_recorded, error_);
     log::limited_warning(
         "result_stored",

@@ -161,9 +161,10 @@ def another_host_key_is_refused(settings):
         world.cut_off()
         wait_until('the refusal in the log', lambda: 'which is not the known one' in world.log())
         check(world.sftp.host_key in world.log(), 'the log names the new key')
-        jobs = lambda: world.store.rows("SELECT last_error FROM pawl_jobs WHERE kind = 'send_file' AND last_error IS NOT NULL")
-        wait_until('the error of the job', jobs)
-        check('nothing was sent' in jobs()[0][0], f'{jobs()}')
+        # The job's request has the error: the completer goes on with it.
+        errors = lambda: world.store.rows("SELECT error FROM pawl_idempotency_keys WHERE operation = 'send_file' AND error IS NOT NULL")
+        wait_until('the error of the request', errors)
+        check('nothing was sent' in errors()[0][0], f'{errors()}')
         check('Accepted' not in world.sftp.log().split('Server listening')[-1], 'no login at the new server')
         check_equal(world.bank.waiting(), [], 'files at the bank')
         world.stop()

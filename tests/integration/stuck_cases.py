@@ -145,7 +145,7 @@ def a_cancelled_handler(settings, queue):
         check_equal(stuck.post('/jobs', {'job': 'spin_call', 'count': 1}, 'k').status, 201, 'the job')
         wait_until('it to spin', lambda: 'spin_call' in stuck.lines('begun'))
         done = stuck.command('jobs', 'cancel', '--kind', 'spin_call', '--reason', 'a test', '--json')
-        check_equal(json.loads(done.stdout), {'cancelled': 1, 'running': 1, 'gone': 0}, f'cancelled: {done.stderr}')
+        check_equal(json.loads(done.stdout), {'cancelled': 1, 'running': 1, 'gone': 0, 'held': 0, 'at_work': 0}, f'cancelled: {done.stderr}')
         wait_until('its stop', lambda: stuck.events('job_stopped') or stuck.events('handler_overdue'), 20 * SLOW)
         stuck.touch('release')
         wait_until('it to come back', lambda: stuck.overdue('job')[0] == 0)

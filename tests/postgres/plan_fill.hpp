@@ -51,6 +51,8 @@ SELECT id, 1, 'ride_created', 'in-doubt', 'no answer', '2026-12-31Z',
        CASE WHEN id % 10000 = 1 THEN '2026-12-31Z'::timestamptz END
 FROM pawl_idempotency_keys WHERE status = 'attention';
 
+UPDATE pawl_attention SET reason = 'failed-too-often', result_name = 'Charge', result = '{}' WHERE key_id = 500051;
+
 INSERT INTO pawl_inquiries
     (key_id, generation, recovery_point, since, asked_at, times, answer, detail)
 SELECT i, 0, 'ride_created', '2026-12-31Z', '2026-12-31Z', 3, 'undecided', 'its list is late'

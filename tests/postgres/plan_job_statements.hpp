@@ -67,6 +67,7 @@ inline std::vector<Case> cases_of_jobs() {
          {"pawl_dead_jobs"},
          by_people,
          0},
+        {&sql::begin_job_alone, {id::running_job, "1"}},
         {&sql::mark_job_called, {id::running_job, "1", at::now}},
         {&sql::mark_jobs_called, {held, at::now}},
         {&sql::next_job_at, {"queue-1", since, at::later, "0", "20", R"(["another"])"}},

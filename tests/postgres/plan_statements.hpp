@@ -184,7 +184,7 @@ inline std::vector<Case> cases_of_inquiries() {
         {&sql::delete_inquiries, {batch}},
         {&sql::count_unrecorded_results,
          {"10"},
-         {"pawl_unrecorded_results", "pawl_idempotency_keys"},
+         {"pawl_unrecorded_results"},
          for_metrics,
          0},
         {&sql::delete_unrecorded_result, {id::open}},

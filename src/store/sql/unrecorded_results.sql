@@ -1,13 +1,26 @@
 -- Statements on pawl_unrecorded_results: results of calls at which their keepers failed. Their keys are open, and each attempt runs
 -- the keeper again instead of making the call.
 
--- name: count_unrecorded_results   ($1 limit)
+-- name: count_unrecorded_results [sqlite]   ($1 limit)
 -- By error. An older release does not know this table, and may have moved a key on or put it on the attention list.
 SELECT count(*), k.operation, u.recovery_point, min(u.since), max(u.tries), max(u.key_id), u.error
 FROM pawl_unrecorded_results AS u
 JOIN pawl_idempotency_keys AS k ON k.id = u.key_id
 WHERE k.status = 'open'
   AND k.recovery_point = u.recovery_point
+GROUP BY k.operation, u.recovery_point, u.error
+ORDER BY count(*) DESC, max(u.key_id) DESC
+LIMIT $1;
+
+-- name: count_unrecorded_results [postgres]
+-- The lateral join looks each key up by its id. Otherwise PostgreSQL may begin with all open keys.
+SELECT count(*), k.operation, u.recovery_point, min(u.since), max(u.tries), max(u.key_id), u.error
+FROM pawl_unrecorded_results AS u
+CROSS JOIN LATERAL (
+    SELECT operation
+    FROM pawl_idempotency_keys
+    WHERE id = u.key_id AND status = 'open' AND recovery_point = u.recovery_point
+    LIMIT 1) AS k
 GROUP BY k.operation, u.recovery_point, u.error
 ORDER BY count(*) DESC, max(u.key_id) DESC
 LIMIT $1;
@@ -50,17 +63,18 @@ WHERE id IN (
 WITH open AS MATERIALIZED (
     SELECT id, operation, recovery_point
     FROM pawl_idempotency_keys
-    WHERE status = 'open' AND completer_runs > 0 AND completer_next_at > $1)
-UPDATE pawl_idempotency_keys
-SET completer_next_at = NULL
-WHERE id = ANY (ARRAY(
+    WHERE status = 'open' AND completer_runs > 0 AND completer_next_at > $1),
+due AS MATERIALIZED (
     SELECT id
     FROM open
-    WHERE id IN (SELECT key_id FROM pawl_unrecorded_results)
+    WHERE EXISTS (SELECT 1 FROM pawl_unrecorded_results AS u WHERE u.key_id = open.id)
        OR (operation, recovery_point) IN (
            SELECT p.operation, p.point FROM json_to_recordset($2::json -> 'points') AS p (operation TEXT, point TEXT))
-    ORDER BY id
-    LIMIT $3));
+    LIMIT $3)
+UPDATE pawl_idempotency_keys AS k
+SET completer_next_at = NULL
+FROM due
+WHERE k.id = due.id;
 
 -- name: store_unrecorded_result   ($1 key id, $2 generation of the call, $3 its recovery point, $4 result name, $5 result, $6 error,
 --   $7 now)
