@@ -52,6 +52,8 @@ pawl::ServiceOptions service_options(const Settings& settings) {
         options.retry_layers.clear();
         for (const auto wait : *settings.retry_ms) options.retry_layers.emplace_back(wait);
     }
+    if (settings.complete_after_ms)
+        options.complete_after = std::chrono::milliseconds{*settings.complete_after_ms};
     if (settings.settle_after_ms)
         options.settle_after = std::chrono::milliseconds{*settings.settle_after_ms};
     return options;

@@ -64,7 +64,8 @@ struct Settings {
     // How long a server that may be dead holds a request or a job, and the waits of failed jobs.
     std::optional<std::int64_t> lease_ms;
     std::optional<std::vector<std::int64_t>> retry_ms;
-    std::optional<std::int64_t> settle_after_ms;  // As of the attention list: 30 s.
+    std::optional<std::int64_t> complete_after_ms;  // Until the completer tries a file again: 5 s.
+    std::optional<std::int64_t> settle_after_ms;    // As of the attention list: 30 s.
 
     std::optional<std::string> problem() const;
     pawl::SftpOptions sftp_options() const;

@@ -142,6 +142,7 @@ def cut_at_every_10th_packet(settings):
 
         def sent():
             world.bank.take()
+            world.run_command('keys', 'retry', '--all', '--reason', 'the line is bad')   # Not after the completer's waits.
             return world.all_sent()
         world.wait('the file', sent, 60)
         world.bank.take()

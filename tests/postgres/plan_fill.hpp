@@ -51,7 +51,13 @@ SELECT id, 1, 'ride_created', 'in-doubt', 'no answer', '2026-12-31Z',
        CASE WHEN id % 10000 = 1 THEN '2026-12-31Z'::timestamptz END
 FROM pawl_idempotency_keys WHERE status = 'attention';
 
-UPDATE pawl_attention SET reason = 'failed-too-often', result_name = 'Charge', result = '{}' WHERE key_id = 500051;
+UPDATE pawl_attention SET reason = 'failed-too-often', result_name = 'Charge', result = '{}'
+WHERE key_id = 500101;
+UPDATE pawl_attention
+SET settlement = 'happened', settled_at = '2026-12-31Z', settling_error = 'a bug'
+WHERE key_id = 500151;
+UPDATE pawl_idempotency_keys SET completer_runs = 3, completer_next_at = '2027-02-01Z'
+WHERE id = 520000;
 
 INSERT INTO pawl_inquiries
     (key_id, generation, recovery_point, since, asked_at, times, answer, detail)
