@@ -194,28 +194,36 @@ ORDER BY id
 LIMIT $8;
 
 -- name: page_keys_to_act_on [postgres]
--- The materialized CTE reads the unsettled keys first, by their partial index, as in find_completable.
+-- The materialized CTE reads the unsettled keys first, by their partial index, and the lateral join looks each one up: otherwise
+-- PostgreSQL may walk all keys in the order of their ids.
 WITH unsettled AS MATERIALIZED (
     SELECT id FROM pawl_idempotency_keys WHERE status = 'open' AND id > $7
     UNION ALL
     SELECT key_id FROM pawl_attention WHERE key_id > $7)
-SELECT k.id, k.created_at, k.account, k.idempotency_key, k.operation, k.recovery_point, k.status, k.attempt, k.completer_runs,
-       k.completer_next_at, k.held_at, k.held_by, k.error
+SELECT k.*
 FROM unsettled AS u
-JOIN pawl_idempotency_keys AS k ON k.id = u.id
-WHERE k.status <> 'finished'
-  AND ($1::text IS NULL OR k.operation = $1)
-  AND ($2::text IS NULL OR k.recovery_point = $2)
-  AND ($3::text IS NULL OR strpos(k.error, $3) > 0)
-  AND ($4::timestamptz IS NULL OR k.created_at >= $4)
-  AND ($5::text = 'hand-over' OR (k.held_at IS NOT NULL) = ($5 = 'release'))
-  AND ($5 <> 'hand-over' OR k.status = 'open' AND (k.lease_until IS NULL OR k.lease_until <= $6))
-  AND ($5 <> 'retry'
-       OR k.status = 'open' AND (k.completer_runs > 0 OR k.completer_next_at > $6)
-       OR k.id IN (SELECT key_id
-                   FROM pawl_attention
-                   WHERE (settlement IS NULL OR settling_error IS NOT NULL)
-                     AND (result IS NOT NULL OR reason IN ('not-kept', 'failed-too-often', 'stuck', 'elsewhere', 'by-operator'))))
+CROSS JOIN LATERAL (
+    SELECT id, created_at, account, idempotency_key, operation, recovery_point, status, attempt, completer_runs, completer_next_at,
+           held_at, held_by, error
+    FROM pawl_idempotency_keys
+    WHERE id = u.id
+      AND status <> 'finished'
+      AND ($1::text IS NULL OR operation = $1)
+      AND ($2::text IS NULL OR recovery_point = $2)
+      AND ($3::text IS NULL OR strpos(error, $3) > 0)
+      AND ($4::timestamptz IS NULL OR created_at >= $4)
+      AND ($5::text = 'hand-over' OR (held_at IS NOT NULL) = ($5 = 'release'))
+      AND ($5 <> 'hand-over' OR status = 'open' AND (lease_until IS NULL OR lease_until <= $6))
+      AND ($5 <> 'retry'
+           OR status = 'open' AND (completer_runs > 0 OR completer_next_at > $6)
+           OR EXISTS (
+               SELECT 1
+               FROM pawl_attention AS a
+               WHERE a.key_id = u.id
+                 AND (a.settlement IS NULL OR a.settling_error IS NOT NULL)
+                 AND (a.result IS NOT NULL
+                      OR a.reason IN ('not-kept', 'failed-too-often', 'stuck', 'elsewhere', 'by-operator'))))
+    LIMIT 1) AS k
 ORDER BY k.id
 LIMIT $8;
 
