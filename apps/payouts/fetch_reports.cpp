@@ -157,7 +157,10 @@ pawl::JobResult FetchReportsWorker::work(pawl::Call& call, const pawl::Job<Fetch
     auto entries = sftp_.list(call, outbox_);
     // In the order of their names, as numbers mostly are. Large ones last: one that takes longer
     // than the job may holds up no other.
-    std::ranges::stable_partition(entries, [](const auto& one) { return one.size < large; });
+    // clang 14 does not compile std::ranges::stable_partition.
+    std::stable_partition(entries.begin(), entries.end(), [](const auto& one) {
+        return one.size < large;
+    });
     if (entries.size() >= sftp_.options().entries_max)
         pawl::log::warning("outbox_too_full", {{"read", entries.size()}});
     std::optional<pawl::SftpError> lost;
