@@ -133,6 +133,7 @@ def cut_at_every_10th_packet(settings):
     """Each connection is cut ten packets later than the one before, until one gets through, while the bank takes what is there."""
     with PayoutsWorld(settings.bin) as world, PacketProxy(world.sftp.port) as proxy:
         world.sftp_port = proxy.port
+        world.settings = world.settings | {'complete_after_ms': 100}
         world.start()
         for i in range(150):
             world.pay(f'k-{i}', 1000 + i)

@@ -54,7 +54,7 @@ class PayoutsWorld:
                 'key_file': self.sftp.user_key, 'inbox': self.bank.inbox, 'archive': self.bank.archive,
                 'outbox': self.bank.outbox, 'timeout_ms': int(2000 * SLOW)} | self.sftp_settings
         settings = {'sftp': sftp, 'cut_off': '0 0 1 1 *', 'fetch': '0 0 1 1 *', 'execution_in_days': 1,
-                    'lease_ms': int(3000 * SLOW), 'retry_ms': [100] * 20, 'complete_after_ms': 100,
+                    'lease_ms': int(3000 * SLOW), 'retry_ms': [100] * 20,
                     'clients': [{'token': 'shop', 'account': 'shop'}, {'token': 'ops', 'account': 'ops', 'is_operator': True}]}
         with open(path, 'w', encoding='utf-8') as file:
             json.dump(settings | self.form | self.settings, file)
