@@ -1,6 +1,7 @@
 #include "src/cli/dead_letters.hpp"
 
 #include "src/base/time_text.hpp"
+#include "src/cli/job_request.hpp"
 #include "src/cli/output.hpp"
 #include "src/engine/engine.hpp"
 #include "src/ops/job_requests.hpp"
@@ -69,14 +70,6 @@ struct BatchOutcome {
     std::int64_t at_work{};
 };
 
-std::optional<std::int64_t> request_of(const DeadLetter& letter) {
-    return letter.request ? std::optional{letter.request->id} : std::nullopt;
-}
-
-Text request_state(const DeadLetter& letter) {
-    return letter.request ? Text{letter.request->state} : std::nullopt;
-}
-
 Line<DeadLine> line_of(const DeadLetter& letter) {
     return {
         {letter.id,
@@ -84,8 +77,8 @@ Line<DeadLine> line_of(const DeadLetter& letter) {
          letter.queue,
          letter.kind,
          letter.failures,
-         request_of(letter),
-         request_state(letter),
+         request_id(letter.request),
+         request_state(letter.request),
          letter.error},
         letter.damaged};
 }
@@ -102,8 +95,8 @@ Line<DeadDetail> detail_of(const DeadLetter& letter) {
         letter.error_kind,
         text_of_time(letter.called_at),
         letter.key_id,
-        request_of(letter),
-        request_state(letter),
+        request_id(letter.request),
+        request_state(letter.request),
         base::time_text(letter.created_at),
         text_of_time(letter.first_failed_at),
         text_of_time(letter.last_failed_at),
@@ -208,8 +201,8 @@ bool print_outcome(
         if (report.held > 0)
             out << report.held
                 << " of them are operations: their requests are on hold now, and nobody goes on "
-                   "with "
-                   "them. `keys release` ends a hold; `attention add` and `attention settle --as "
+                   "with them. `keys release` ends a hold; `attention add` and `attention settle "
+                   "--as "
                    "give-up` end the request.\n";
     }
     return report.forgotten == 0 && report.at_work == 0 && (report.gone == 0 || report.done > 0);

@@ -2,6 +2,7 @@
 
 #include "src/base/time_text.hpp"
 #include "src/base/url.hpp"
+#include "src/cli/job_request.hpp"
 #include "src/cli/output.hpp"
 #include "src/engine/engine.hpp"
 #include "src/ops/job_requests.hpp"
@@ -69,14 +70,6 @@ struct RetryOutcome {
     std::int64_t left{};
 };
 
-std::optional<std::int64_t> request_of(const ListedJob& job) {
-    return job.request ? std::optional{job.request->id} : std::nullopt;
-}
-
-Text request_state(const ListedJob& job) {
-    return job.request ? Text{job.request->state} : std::nullopt;
-}
-
 Line<JobLine> line_of(const ListedJob& job) {
     return {
         {job.id,
@@ -87,8 +80,8 @@ Line<JobLine> line_of(const ListedJob& job) {
          job.failures,
          job.deaths,
          job.key_id,
-         request_of(job),
-         request_state(job),
+         request_id(job.request),
+         request_state(job.request),
          job.error},
         job.damaged};
 }
@@ -108,8 +101,8 @@ Line<JobDetail> detail_of(const ListedJob& job) {
          text_of_time(job.lease_until),
          text_of_time(job.called_at),
          job.key_id,
-         request_of(job),
-         request_state(job),
+         request_id(job.request),
+         request_state(job.request),
          base::time_text(job.created_at),
          text_of_time(job.first_failed_at),
          text_of_time(job.last_failed_at),
@@ -234,10 +227,8 @@ void cancel_jobs(Service& service, const JobOptions& options, bool json, std::os
         if (all.held > 0)
             out << all.held
                 << " of them are operations: their requests are on hold now, and nobody goes on "
-                   "with "
-                   "them. `dlq merge` and `keys release` end a hold; `attention add` and "
-                   "`attention "
-                   "settle --as give-up` end the request.\n";
+                   "with them. `dlq merge` and `keys release` end a hold; `attention add` and "
+                   "`attention settle --as give-up` end the request.\n";
         if (all.at_work > 0)
             out << all.at_work << " of these have an attempt at work, which may still end.\n";
     }

@@ -143,8 +143,7 @@ bool acts_on_many_keys(const std::string& command) {
 void add_key_acts(CLI::App& keys, Run& run) {
     constexpr auto retry =
         "Let the completer try keys at its next round: one, or all that wait for a later try or "
-        "are "
-        "on the attention list though a try can go on";
+        "are on the attention list though a try can go on";
     add_options(*command(keys, run, "retry", retry, &act<KeyVerb::retry>), run);
     constexpr auto hold =
         "Let no attempt begin on keys, neither the completer's nor a client's, nor by a decision";

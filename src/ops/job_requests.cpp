@@ -133,8 +133,7 @@ std::vector<queue::DeadLetter> RequestsOfDeadLetters::page(
     const queue::DeadLetterFilter& filter, const std::string& after, int limit
 ) {
     auto letters = letters_.page(filter, after, limit);
-    page_.clear();
-    for (const auto& letter : letters) page_.emplace(letter.id, letter.jid);
+    listed_.remember(letters);
     add_requests(store_, letters);
     return letters;
 }
@@ -143,25 +142,10 @@ std::optional<queue::DeadLetter> RequestsOfDeadLetters::find(const std::string& 
     return with_request(store_, letters_.find(id));
 }
 
-// Parallel to the ids; empty: there is no such letter.
-std::vector<std::string> RequestsOfDeadLetters::jids_of(std::span<const std::string> ids) {
-    std::vector<std::string> jids;
-    for (const auto& id : ids) {
-        const auto at = page_.find(id);
-        if (at != page_.end()) {
-            jids.push_back(at->second);
-            continue;
-        }
-        const auto letter = letters_.find(id);
-        jids.push_back(letter ? letter->jid : std::string{});
-    }
-    return jids;
-}
-
 queue::PurgeResult RequestsOfDeadLetters::purge(
     std::span<const std::string> ids, const AuditEntry& act
 ) {
-    const auto jids = jids_of(ids);
+    const auto jids = listed_.of(ids, letters_);
     const auto [held, at_work] = hold_requests(store_, jids, act, held_by_purge);
     std::vector<std::string> rest;
     for (std::size_t i = 0; i < ids.size(); ++i)
@@ -177,7 +161,7 @@ queue::PurgeResult RequestsOfDeadLetters::merge(
     const AuditEntry& act,
     std::optional<TimePoint> remembered_since
 ) {
-    release_cancelled(store_, jids_of(ids), act);
+    release_cancelled(store_, listed_.of(ids, letters_), act);
     return letters_.merge(ids, act, remembered_since);
 }
 
@@ -185,6 +169,7 @@ std::vector<queue::ListedJob> RequestsOfJobs::page(
     const queue::JobFilter& filter, const std::string& after, int limit
 ) {
     auto jobs = jobs_.page(filter, after, limit);
+    listed_.remember(jobs);
     add_requests(store_, jobs);
     return jobs;
 }
@@ -198,9 +183,7 @@ std::optional<queue::ListedJob> RequestsOfJobs::find(const std::string& id) {
 queue::CancelResult RequestsOfJobs::cancel(
     std::span<const std::string> ids, const AuditEntry& act
 ) {
-    std::vector<std::string> jids;
-    for (const auto& id : ids)
-        if (const auto job = jobs_.find(id)) jids.push_back(job->jid);
+    const auto jids = listed_.of(ids, jobs_);
     const auto before = hold_requests(store_, jids, act, held_by_cancel);
     auto result = jobs_.cancel(ids, act);
     const auto after = hold_requests(store_, jids, act, held_by_cancel);

@@ -37,6 +37,34 @@ std::optional<std::chrono::milliseconds> wait_for_request_of_job(
     store::Store& store, const std::string& jid, const RequestWait& wait
 );
 
+// The jids of the last page. A step on its jobs need not look each of them up, for which Redis
+// would read all of its jobs.
+class ListedJids {
+public:
+    template <class Job>
+    void remember(const std::vector<Job>& page) {
+        jids_.clear();
+        for (const auto& job : page) jids_.emplace(job.id, job.jid);
+    }
+    // Parallel to the ids; empty: there is no such job. `jobs` is asked for those of no page.
+    template <class Jobs>
+    std::vector<std::string> of(std::span<const std::string> ids, Jobs& jobs) const {
+        std::vector<std::string> found;
+        for (const auto& id : ids) {
+            if (const auto at = jids_.find(id); at != jids_.end()) {
+                found.push_back(at->second);
+                continue;
+            }
+            const auto job = jobs.find(id);
+            found.push_back(job ? job->jid : std::string{});
+        }
+        return found;
+    }
+
+private:
+    std::map<std::string, std::string> jids_;  // By id.
+};
+
 // Adds to dead letters what is known of their requests. A purge holds them first, so that nobody
 // goes on with them, and leaves the jobs whose request is at work; a merge ends a hold that
 // RequestsOfJobs::cancel() began.
@@ -62,17 +90,15 @@ public:
     ) override;
 
 private:
-    std::vector<std::string> jids_of(std::span<const std::string> ids);
-
     store::Store& store_;
     queue::DeadLetters& letters_;
-    std::map<std::string, std::string> page_;  // Of the last page: id to jid.
+    ListedJids listed_;
 };
 
 // The same for jobs that are not dead. A cancellation holds their requests.
 class RequestsOfJobs final : public queue::Jobs {
 public:
-    // Both outlive this object.
+    // Both outlive this object. Not thread-safe.
     RequestsOfJobs(store::Store& store, queue::Jobs& jobs) : store_{store}, jobs_{jobs} {}
 
     std::vector<queue::ListedJob> page(
@@ -89,6 +115,7 @@ public:
 private:
     store::Store& store_;
     queue::Jobs& jobs_;
+    ListedJids listed_;
 };
 
 }  // namespace pawl::ops
