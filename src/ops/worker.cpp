@@ -473,7 +473,7 @@ void Worker::failed(const queue::ClaimedJob& job, const std::string& error, Work
 }
 
 void Worker::dead_letter(const queue::ClaimedJob& job, const std::string& why, WorkReport& report) {
-    if (wait_for_request(job, report)) return;
+    if (took_out_done(job, report) || wait_for_request(job, report)) return;
     if (!queue_.dead_letter(job, why)) {
         ++report.lost;
         return;

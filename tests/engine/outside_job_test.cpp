@@ -36,10 +36,12 @@ public:
         queue::ClaimedJob job;
         job.id = "id";
         job.queue = "default";
-        job.kind = Parcel::kind;
+        job.kind = kind;
         job.raw.jid = "0123456789abcdef01234567";
-        job.raw.args = R"({"to":"ann"})";
+        job.raw.args = args;
         job.raw.attempt = 1;
+        job.deaths = deaths;
+        if (deaths > 0) job.deaths_before_alone = deaths - 1;
         return {job};
     }
     bool renew(const queue::ClaimedJob&, std::chrono::milliseconds) override { return true; }
@@ -56,14 +58,21 @@ public:
         ++put_backs;
         return true;
     }
-    bool dead_letter(const queue::ClaimedJob&, const std::string&) override { return true; }
+    bool dead_letter(const queue::ClaimedJob&, const std::string&) override {
+        ++dead_letters;
+        return true;
+    }
     bool mark_called(queue::ClaimedJob&) override { return true; }
     int rescue(std::chrono::milliseconds) override { return 0; }
     std::optional<TimePoint> next_due() override { return std::nullopt; }
 
     queue::FinishResult marked{queue::FinishResult::done};
+    std::string_view kind{Parcel::kind};
+    std::string args{R"({"to":"ann"})"};
+    int deaths{0};  // The last one while it ran alone.
     int taken_out{0};
     int put_backs{0};
+    int dead_letters{0};
 };
 
 class OutsideJobTest : public ::testing::Test {
@@ -116,6 +125,22 @@ TEST_F(OutsideJobTest, a_job_that_was_done_before_is_removed_whatever_its_handle
     EXPECT_EQ(world.count("packed"), 0);
     EXPECT_EQ(queue.taken_out, 2);
     EXPECT_EQ(queue.put_backs, 0);
+}
+
+// Its server died between the commit and the removal. A merge of its dead letter after the marks
+// are gone would do it again.
+TEST_F(OutsideJobTest, a_job_that_was_done_before_never_becomes_a_dead_letter) {
+    queue.marked = queue::FinishResult::done_before;
+    queue.deaths = 4;
+    EXPECT_EQ(worker.run_once(1).done_before, 1) << "its servers died";
+    queue.deaths = 0;
+    queue.args = "not JSON";
+    EXPECT_EQ(worker.run_once(1).done_before, 1) << "its arguments do not decode";
+    queue.kind = "unknown";
+    EXPECT_EQ(worker.run_once(1).done_before, 1) << "no handler knows it";
+
+    EXPECT_EQ(queue.dead_letters, 0);
+    EXPECT_EQ(queue.taken_out, 3);
 }
 
 }  // namespace
