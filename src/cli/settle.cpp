@@ -6,9 +6,11 @@
 #include "src/cli/key_selector.hpp"
 #include "src/cli/output.hpp"
 #include "src/engine/engine.hpp"
+#include "src/engine/server_settings.hpp"
 #include "src/store/blocking.hpp"
 #include "store/statements.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -33,6 +35,22 @@ std::string seconds(std::chrono::milliseconds length) {
     return std::to_string(std::chrono::ceil<std::chrono::seconds>(length).count()) + " s";
 }
 
+struct CallLengths {
+    std::chrono::milliseconds timeout{};
+    std::chrono::milliseconds lease{};
+};
+
+// The longest of this program and of the servers that run: any of them may have made the call.
+CallLengths longest(Service& service, const std::vector<engine::RunningServer>& servers) {
+    const auto& options = service.options();
+    CallLengths all{options.call_timeout, options.lease};
+    for (const auto& server : servers) {
+        all.timeout = std::max(all.timeout, core::length_of(server.settings, "call_timeout"));
+        all.lease = std::max(all.lease, core::length_of(server.settings, "lease"));
+    }
+    return all;
+}
+
 // A delayed request may charge until its time-out is over; a server that was paused before it sent
 // the request may still send it within its lease.
 std::optional<std::string> too_early(
@@ -41,16 +59,18 @@ std::optional<std::string> too_early(
     if (decision.settlement != "did-not-happen" || !at.called_at) return std::nullopt;
     const auto called_at = base::time_from_text(*at.called_at);
     if (!called_at) return std::nullopt;
-    const auto& options = service.options();
-    const auto call = options.call_timeout;
-    const auto until = *called_at + call + options.lease;
-    const auto now = store::read_now(service.engine().store(), [](store::Session& session) {
-        return session.now();
+    auto& store = service.engine().store();
+    TimePoint now;
+    const auto servers = store::read_now(store, [&](store::Session& session) {
+        now = session.now();
+        return engine::running_servers(session, store);
     });
+    const auto of = longest(service, servers);
+    const auto until = *called_at + of.timeout + of.lease;
     if (now >= until) return std::nullopt;
     return "the call of " + *at.called_at + " may still be carried out until " +
-           base::time_text(until) + ": its time-out is " + seconds(call) + ", the lease " +
-           seconds(options.lease) + ". Check with the provider again after that";
+           base::time_text(until) + ": its time-out is " + seconds(of.timeout) + ", the lease " +
+           seconds(of.lease) + ". Check with the provider again after that";
 }
 
 void preview(Service& service, const InDoubt& at, const Decision& decision, SettlePlan& plan) {

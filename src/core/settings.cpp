@@ -1,6 +1,7 @@
 #include "src/core/settings.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 namespace pawl::core {
 
@@ -30,6 +31,13 @@ std::vector<SettingDifference> compare_settings(
 const std::string* find_setting(const Settings& settings, std::string_view name) {
     const auto at = std::ranges::find(settings, name, &Setting::name);
     return at == settings.end() ? nullptr : &at->value;
+}
+
+std::chrono::milliseconds length_of(const Settings& settings, std::string_view name) {
+    std::chrono::milliseconds::rep ms = 0;
+    if (const auto* value = find_setting(settings, name))
+        (void)std::from_chars(value->data(), value->data() + value->size(), ms);
+    return std::chrono::milliseconds{ms};
 }
 
 bool has_value(const Settings& settings, std::string_view value) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -34,6 +35,8 @@ std::vector<SettingDifference> compare_settings(
 
 // nullptr: it has no such setting.
 const std::string* find_setting(const Settings& settings, std::string_view name);
+// Of a setting such as "30000 ms"; 0: it has no such setting, or not in this form.
+std::chrono::milliseconds length_of(const Settings& settings, std::string_view name);
 bool has_value(const Settings& settings, std::string_view value);
 
 }  // namespace pawl::core

@@ -59,5 +59,11 @@ TEST(SettingsTest, a_setting_is_found_by_its_name_and_by_its_value) {
     EXPECT_FALSE(has_value(ours, "tokens"));
 }
 
+TEST(SettingsTest, a_length_is_read_from_its_text_and_is_0_without_one) {
+    EXPECT_EQ(length_of(ours, "lease"), std::chrono::seconds{30});
+    EXPECT_EQ(length_of(ours, "stripe").count(), 0);
+    EXPECT_EQ(length_of(ours, "of a release before").count(), 0);
+}
+
 }  // namespace
 }  // namespace pawl::core

@@ -10,7 +10,6 @@
 #include "store/statements.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <fstream>
 #include <iterator>
@@ -161,6 +160,7 @@ void SettingsWatch::run(const std::stop_token& stop) {
 core::Settings settings_of(const ServiceOptions& options) {
     return {
         {"lease", text(options.lease)},
+        {"call_timeout", text(options.call_timeout)},
         {"complete_after", text(options.complete_after)},
         {"settle_after", text(options.settle_after)},
         {"keep_keys", text(options.keep_keys)},
@@ -192,12 +192,8 @@ std::string text_of(const core::SettingDifference& one, const std::string& here)
 }
 
 bool ends_leases_early(const core::SettingDifference& one) {
-    const auto length = [](const std::string& lease) {
-        std::int64_t ms = 0;
-        (void)std::from_chars(lease.data(), lease.data() + lease.size(), ms);
-        return ms;
-    };
-    return one.name == "lease" && length(one.there) > 2 * length(one.here);
+    const auto here = core::length_of({{one.name, one.here}}, "lease");
+    return core::length_of({{one.name, one.there}}, "lease") > 2 * here;
 }
 
 std::string digest_of(std::string_view secret) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <variant>
 
-// Jobs whose servers died while they had them (docs/adr/0043).
+// Jobs whose servers died while they had them (docs/adr/0044).
 namespace pawl::ops {
 
 namespace {

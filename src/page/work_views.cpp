@@ -52,8 +52,8 @@ Column link_to(std::string_view field, std::string path) {
             }};
 }
 
-Column key_column() {
-    return {"key_id", [](const object& row) { return key_link(row, "key_id"); }};
+Column key_column(std::string_view field) {
+    return {field, [field](const object& row) { return key_link(row, field); }};
 }
 
 Html group_link(const object& row) {
@@ -156,7 +156,9 @@ Html show_jobs(const Asked& asked, const value& data) {
              {"queue"},
              {"kind"},
              {"failures"},
-             key_column(),
+             key_column("key_id"),
+             key_column("request"),
+             {"request_state"},
              {"error"}},
             "No job matches."
         ),
@@ -246,6 +248,8 @@ Html show_dead(const Asked& asked, const value& data) {
          {"queue"},
          {"kind"},
          {"failures"},
+         key_column("request"),
+         {"request_state"},
          {"error"}},
         "No dead letter matches."
     );

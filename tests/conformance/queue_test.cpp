@@ -163,7 +163,7 @@ TEST_P(QueueLeaseTest, a_lost_lease_fences_even_before_the_next_claim) {
     EXPECT_EQ(letters->page({}, "", 10).size(), 1);
 }
 
-// A job that kills its servers is found by their number (docs/adr/0043).
+// A job that kills its servers is found by their number (docs/adr/0044).
 TEST_P(QueueLeaseTest, each_lease_that_ends_without_a_result_is_a_death) {
     if (!world->counts_deaths()) GTEST_SKIP() << "Kafka counts no deaths";
     stage("jid");

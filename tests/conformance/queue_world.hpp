@@ -48,7 +48,7 @@ public:
     virtual void stage(const Job& job) = 0;
     // The precision of times: a queue that keeps floating seconds rounds.
     virtual std::chrono::milliseconds exactness() const { return std::chrono::milliseconds{0}; }
-    // Whether it counts the servers that died while they had a job (docs/adr/0043).
+    // Whether it counts the servers that died while they had a job (docs/adr/0044).
     virtual bool counts_deaths() const { return true; }
 
     HandClock clock;

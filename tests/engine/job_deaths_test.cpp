@@ -1,6 +1,6 @@
 #include "tests/engine/job_world.hpp"
 
-// Jobs whose servers died while they had them (docs/adr/0043).
+// Jobs whose servers died while they had them (docs/adr/0044).
 namespace pawl::testing {
 namespace {
 

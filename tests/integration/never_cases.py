@@ -162,7 +162,9 @@ def mistakes_are_refused(settings):
 def guarded(settings):
     """Issue 16, number 17: a typing error became the customer's answer, and an operator could say that a call in flight had not happened."""
     doubt = ['--rider', 'test_doubt charged500@example.com', '--settle-after-s', '6']
-    with World(settings.bin, ONCE + doubt) as world:
+    options = ONCE + doubt
+    options[options.index('--lease-ms') + 1] = '90000'
+    with World(settings.bin, options) as world:
         world.start_server()
         ride = Doubtful(world, Day(world))
         ride.book_into_doubt('k')
@@ -172,6 +174,7 @@ def guarded(settings):
 
         early = ride.command('keys', 'settle', key, '--as', 'did-not-happen', '--note', 'not in their books', check_status=1).stderr
         check('may still be carried out until' in early and '--force' in early, f'the call may be on its way: {early}')
+        check('the lease 90 s' in early, f'the lease of the server, not of the tool: {early}')
         dry = ride.command('attention', 'settle', key, '--as', 'did-not-happen', '--dry-run').stdout
         check('It is early' in dry and 'The call from ride_created will be repeated with a new key' in dry, f'what it would do: {dry}')
         typo = ('--result', 'Charge', '--value', '{"id":"ch_TYPO"}')
