@@ -162,8 +162,29 @@ TEST(Camt054, a_file_has_any_number_of_entries_but_no_part_is_without_a_limit) {
     );
     EXPECT_EQ(
         rule_of(R"(<?xml version="1.0" encoding="UTF-16LE")" + utf16("?><d/>").substr(2)),
-        "camt.054 XML: the encoding is UTF-16LE: UTF-8, UTF-16 or one of 8 bits"
+        "camt.054 XML: its XML declaration is wrong"
     );
+    for (const auto* name : {"UTF-8//IGNORE", "ISO-8859-1//TRANSLIT", "UTF-7", "CP037", "ucs-4"})
+        for (const auto* quote : {"'", "\""})
+            EXPECT_EQ(
+                rule_of(
+                    std::string{"<?xml  version = '1.0'\tencoding ="} + quote + name + quote +
+                    " standalone='yes' ?><d/>"
+                ),
+                "camt.054 XML: the encoding is " + std::string{name} +
+                    ": UTF-8, UTF-16 or one of 8 bits"
+            );
+    for (const auto* odd :
+         {"encoding='UTF-8//IGNORE'",
+          "version='1.0'encoding='UTF-8//IGNORE'",
+          "version='1.0 encoding=\"utf-8\"' standalone='yes' encoding='UTF-8//IGNORE'",
+          "version='1.0' encoding='utf-8' encoding='UTF-8//IGNORE'",
+          "version='1.0' encoding=utf-8",
+          "version='1.0' encoding"})
+        EXPECT_EQ(
+            rule_of("<?xml " + std::string{odd} + "?><d/>"),
+            "camt.054 XML: its XML declaration is wrong"
+        ) << odd;
     EXPECT_EQ(
         rule_of("<" + std::string(65, 'a') + "/>"), "camt.054 XML: a name has more than 64 bytes"
     );

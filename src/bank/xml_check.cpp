@@ -11,6 +11,10 @@ namespace {
 // A root element with all its namespaces has less than 1,000.
 constexpr std::size_t tag_max = 4'096;
 
+bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 // The characters of a file, as far as they are ASCII.
 class Characters {
 public:
@@ -50,6 +54,59 @@ private:
     std::size_t begin_{0};
 };
 
+// Of a declaration, in any case. Empty: none is declared.
+bool allowed_encoding(std::string_view name) {
+    // Not utf-16le: libxml2 would go on in it behind a declaration in ASCII, and Characters has read
+    // others. It refuses a wrong "utf-16" itself.
+    constexpr std::array<std::string_view, 6> allowed{
+        "", "utf-8", "utf-16", "us-ascii", "iso-8859-1", "windows-1252"};
+    std::string lower{name};
+    std::ranges::transform(lower, lower.begin(), [](char c) {
+        return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    return std::ranges::find(allowed, lower) != allowed.end();
+}
+
+// The pseudo-attributes of a declaration (XML 1.0, 2.8, production 23), of which i is behind "<?xml".
+struct Declared {
+    std::size_t end{};
+    std::string encoding;
+};
+
+// nullopt: it has another form, which libxml2 might read in another way.
+std::optional<Declared> declaration(const Characters& text, std::size_t i) {
+    constexpr std::size_t value_max = 40;
+    const auto skip_blanks = [&] {
+        while (is_blank(text.at(i))) ++i;
+    };
+    Declared found;
+    for (const std::string_view name : {"version", "encoding", "standalone"}) {
+        const bool apart = is_blank(text.at(i)) || is_blank(text.at(i - 1));
+        skip_blanks();
+        if (!apart || !text.starts_with(i, name)) {
+            if (name == "version") return std::nullopt;
+            continue;
+        }
+        i += name.size();
+        skip_blanks();
+        if (text.at(i++) != '=') return std::nullopt;
+        skip_blanks();
+        const char quote = text.at(i++);
+        if (quote != '"' && quote != '\'') return std::nullopt;
+        std::string value;
+        while (text.at(i) != quote) {
+            if (text.at(i) == '\0' || value.size() == value_max) return std::nullopt;
+            value += text.at(i++);
+        }
+        ++i;
+        if (name == "encoding") found.encoding = std::move(value);
+    }
+    skip_blanks();
+    if (!text.starts_with(i, "?>")) return std::nullopt;
+    found.end = i + 2;
+    return found;
+}
+
 // Behind a tag that begins at i; nullopt: it is too long.
 std::optional<std::size_t> behind_tag(const Characters& text, std::size_t i) {
     char quote = '\0';
@@ -71,7 +128,14 @@ std::optional<std::size_t> behind_tag(const Characters& text, std::size_t i) {
 std::optional<std::string> check_xml_bytes(std::string_view bytes) {
     const Characters text{bytes};
     auto i = text.begin();
-    while (text.at(i) == ' ' || text.at(i) == '\t' || text.at(i) == '\r' || text.at(i) == '\n') ++i;
+    if (text.starts_with(i, "<?xml") && is_blank(text.at(i + 5))) {
+        const auto declared = declaration(text, i + 5);
+        if (!declared) return "its XML declaration is wrong";
+        if (!allowed_encoding(declared->encoding))
+            return "the encoding is " + declared->encoding + ": UTF-8, UTF-16 or one of 8 bits";
+        i = declared->end;
+    }
+    while (is_blank(text.at(i))) ++i;
     if (text.at(i) != '<' || text.at(i + 1) == '\0') return "it is not XML, or in an odd encoding";
     while ((i = text.behind(i, "<")) < text.size()) {
         if (text.starts_with(i, "!--")) {
@@ -89,18 +153,6 @@ std::optional<std::string> check_xml_bytes(std::string_view bytes) {
         }
     }
     return std::nullopt;
-}
-
-bool allowed_encoding(std::string_view name) {
-    // Not utf-16le: libxml2 would go on in it behind a declaration in ASCII, and the check above
-    // has read other characters. It refuses a wrong "utf-16" itself.
-    constexpr std::array<std::string_view, 6> allowed{
-        "", "utf-8", "utf-16", "us-ascii", "iso-8859-1", "windows-1252"};
-    std::string lower{name};
-    std::ranges::transform(lower, lower.begin(), [](char c) {
-        return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return std::ranges::find(allowed, lower) != allowed.end();
 }
 
 }  // namespace pawl::bank

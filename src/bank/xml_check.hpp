@@ -6,12 +6,10 @@
 
 namespace pawl::bank {
 
-// What libxml2 must not get, as it takes a time that grows with the square of a tag's size, or
-// reads what is hidden by an encoding: the reason, or nullopt. UTF-16, or an encoding that agrees
-// with ASCII, as the declaration must say too (allowed_encoding).
+// What libxml2 must not get, as it takes a time that grows with the square of a tag's size, reads
+// what is hidden by an encoding, or hands the declared encoding's name to iconv before it tells
+// anybody (iconv's "UTF-8//IGNORE" crashes it): the reason, or nullopt. UTF-16, or an encoding that
+// agrees with ASCII, as the declaration must say too.
 std::optional<std::string> check_xml_bytes(std::string_view bytes);
-
-// Of the declaration, in any case. Empty: none is declared.
-bool allowed_encoding(std::string_view name);
 
 }  // namespace pawl::bank

@@ -56,7 +56,6 @@ private:
     static xmlSAXHandler handler() {
         xmlSAXHandler events{};
         events.initialized = XML_SAX2_MAGIC;
-        events.startDocument = [](void* self) { of(self).check_encoding(); };
         // Called before the internal subset is read: its entities are never expanded.
         events.internalSubset = [](void* self, auto...) { of(self).stop("it has a DOCTYPE"); };
         events.reference = [](void* self, auto...) { of(self).stop("it refers to an entity"); };
@@ -104,15 +103,6 @@ private:
     void stop(std::string found) {
         problem_ = std::move(found);
         xmlStopParser(context_.get());
-    }
-
-    void check_encoding() {
-        for (const auto* name : {context_->encoding, context_->input->encoding})
-            if (!allowed_encoding(view(name)))
-                stop(
-                    "the encoding is " + std::string{view(name)} +
-                    ": UTF-8, UTF-16 or one of 8 bits"
-                );
     }
 
     struct Attributes {
