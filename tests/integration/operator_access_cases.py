@@ -73,7 +73,7 @@ def dead_letters_of_any_bytes(settings):
     members = {'text': b'no JSON', 'bytes': b'\xff\xfe\x00\x9b2J', 'number': b'7', 'list': b'[1]', 'empty': b'', 'half': b'{"class":',
                'deep': deep, 'deeper': b'[' * 5_000, 'no jid': b'{"class":"A","args":[]}', 'odd': b'{"class":"A","jid":"\\ud800","args":7}',
                'bidi': '{"class":"A\u202e","jid":"b","args":[],"error_message":"\u202egnp","error_class":"X"}'.encode(),
-               'bad bytes in JSON': b'{"class":"A","jid":"c","args":["\xff"]}', 'large': b'x' * (64 << 20)}
+               'bad bytes in JSON': b'{"class":"A","jid":"c","args":["\xff"]}', 'large': b'x' * (16 << 20)}
     with Paged(settings, base=QUICK, queue='redis') as paged:
         paged.start()
         redis = paged.world.queue
@@ -86,7 +86,7 @@ def dead_letters_of_any_bytes(settings):
         found = paged.api('/dead')
         check_equal(found.status, 200, f'the list: {found.body[:300]}')
         check_equal(len(found.json['letters']), len(members), 'dead letters')
-        large = next(letter for letter in found.json['letters'] if '67108864 bytes' in letter['error'])
+        large = next(letter for letter in found.json['letters'] if '16777216 bytes' in letter['error'])
         page = Phone(paged.port).send('GET', '/dead', headers={'Authorization': '', 'Cookie': sign_in(
             paged, TOKENS['ann'][1]).headers['set-cookie'].split(';')[0]})
         check_equal(page.status, 200, 'the page')
