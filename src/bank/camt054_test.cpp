@@ -203,6 +203,30 @@ TEST(Camt054, a_file_has_any_number_of_entries_but_no_part_is_without_a_limit) {
     EXPECT_EQ(std::get<Report>(report).lines.size(), 20'000U);
 }
 
+// After such an error libxml2 goes on: it passes texts of elements whose begin it has not passed.
+TEST(Camt054, a_file_whose_declaration_is_wrong_is_refused_and_crashes_nothing) {
+    const auto file = golden_file("camt054.xml");
+    const auto body = file.substr(file.find("?>") + 2);
+    const std::string right{R"(<?xml version="1.0" encoding="UTF-8"?>)"};
+    for (const auto& wrong :
+         {"\n" + right,
+          " " + right,
+          right + right,
+          std::string{"<?xml?>"},
+          std::string{R"(<?xml version="9.9"?>)"},
+          std::string{R"(<?xml version="1.0" encoding="UTF-8 "?>)"},
+          std::string{R"(<?xml version="1.0" encoding=""?>)"},
+          std::string{"\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"UTF-16\"?>"},
+          std::string{R"(<?xml version="1.0" encoding="UTF-16"?>)"},
+          right + "text",
+          right + "&amp;",
+          right + "<![CDATA[a]]>",
+          right + "\x01"}) {
+        const auto rule = rule_of(wrong + body);
+        EXPECT_TRUE(rule.starts_with("camt.054 XML: ")) << wrong << ": " << rule;
+    }
+}
+
 TEST(Camt054, a_deep_file_is_refused) {
     std::string deep;
     for (int i = 0; i < 5'000; ++i) deep += "<a>";

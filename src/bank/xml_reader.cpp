@@ -89,9 +89,10 @@ private:
 
     static Reader& of(void* self) { return *static_cast<Reader*>(self); }
 
+    // After an error libxml2 goes on, and passes some events without those before them.
     template <class F>
     void guarded(F f) {
-        if (problem_ || thrown_ || done_) return;
+        if (problem_ || thrown_ || done_ || context_->wellFormed == 0) return;
         try {
             f(*this);
         } catch (...) {
