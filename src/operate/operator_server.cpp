@@ -14,6 +14,7 @@
 #include "src/operate/sampler.hpp"
 #include "src/operate/server_metrics.hpp"
 #include "src/operate/store_probe.hpp"
+#include "src/ops/round_log.hpp"
 #include "src/ops/service_impl.hpp"
 #include "src/page/page.hpp"
 
@@ -154,6 +155,15 @@ struct OperatorServer::Impl {
         );
     }
 
+    // Seen in the last minute: the workers try again after 5 s at most.
+    static std::optional<std::string> jobs_unreadable() {
+        const auto since = base::system_clock().now() - std::chrono::minutes{1};
+        for (auto& one : ops::round_counts())
+            if (one.service == "worker" && one.defect_at && *one.defect_at > since)
+                return std::move(one.defect);
+        return std::nullopt;
+    }
+
     operate::Readiness readiness() const {
         return operate::decide_readiness(
             {.started = started,
@@ -161,7 +171,8 @@ struct OperatorServer::Impl {
              .store_down = probe.down(),
              .disk = disk_of(service.database()),
              .disk_free_min = options.disk_free_min,
-             .migrations_missing = database.migrations_missing()}
+             .migrations_missing = database.migrations_missing(),
+             .jobs_unreadable = jobs_unreadable()}
         );
     }
 

@@ -24,6 +24,7 @@ Readiness decide_readiness(const ReadinessFacts& facts) {
     for (const auto& name : facts.migrations_missing)
         missing += (missing.empty() ? "" : ", ") + name;
     check("migrations", missing.empty(), "the database does not have " + missing);
+    check("jobs", !facts.jobs_unreadable, facts.jobs_unreadable.value_or(""));
     found.ready = std::ranges::all_of(found.checks, &Check::ok);
     return found;
 }

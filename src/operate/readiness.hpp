@@ -20,6 +20,9 @@ struct ReadinessFacts {
     std::optional<Disk> disk{};               // Of a SQLite database.
     std::uint64_t disk_free_min{};
     std::vector<std::string> migrations_missing{};
+    // Why the workers can't claim jobs, in a way that does not end by itself. Not an outage of the
+    // queue: while it lasts, requests are served and their jobs staged.
+    std::optional<std::string> jobs_unreadable{};
 };
 
 struct Check {

@@ -35,6 +35,9 @@ TEST(Readiness, each_fact_alone_makes_a_server_not_ready_and_is_named) {
              f.migrations_missing = {"pawl/0001", "rides/0002"};
          },
          "the database does not have pawl/0001, rides/0002"},
+        {"jobs",
+         [](auto& f) { f.jobs_unreadable = "statement claim_jobs"; },
+         "statement claim_jobs"},
     };
     for (const auto& c : cases) {
         auto facts = serving();

@@ -1,5 +1,7 @@
 #include "src/ops/round_log.hpp"
 
+#include <pawl/error.hpp>
+
 #include <map>
 #include <mutex>
 #include <string_view>
@@ -20,13 +22,26 @@ Counts& counts() {
 
 }  // namespace
 
-void count_round(const char* service, bool done) {
+void count_done_round(const char* service) {
     const auto now = base::system_clock().now();
     auto& all = counts();
     const std::lock_guard lock{all.mutex};
     auto& of_it = all.by_service[service];
-    ++(done ? of_it.done : of_it.failed);
-    if (done) of_it.last_done = now;
+    ++of_it.done;
+    of_it.last_done = now;
+}
+
+void count_failed_round(const char* service, const std::exception& failed) {
+    const auto* of_store = dynamic_cast<const StoreError*>(&failed);
+    const bool lasts = of_store != nullptr && !of_store->transient();
+    const auto now = base::system_clock().now();
+    auto& all = counts();
+    const std::lock_guard lock{all.mutex};
+    auto& of_it = all.by_service[service];
+    ++of_it.failed;
+    if (!lasts) return;
+    of_it.defect_at = now;
+    of_it.defect = failed.what();
 }
 
 std::vector<RoundCount> round_counts() {

@@ -18,10 +18,10 @@ template <class Round>
 bool run_round(const char* name, Round round) {
     try {
         round();
-        count_round(name, true);
+        count_done_round(name);
         return true;
     } catch (const std::exception& failed) {
-        count_round(name, false);
+        count_failed_round(name, failed);
         log::limited_warning(
             "service_round_failed",
             std::string{name} + ": " + base::error_kind(failed.what()),

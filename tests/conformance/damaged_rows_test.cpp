@@ -22,6 +22,8 @@ constexpr Sql damage_job{
     "damage_job",
     "UPDATE pawl_jobs SET failures = 3000000000 WHERE jid = $1",
     "UPDATE pawl_jobs SET created_at = 'infinity' WHERE jid = $1"};
+constexpr Sql damage_due_run_at{
+    "damage_due_run_at", "UPDATE pawl_jobs SET run_at = '2001-99-99' WHERE jid = $1", {}};
 constexpr Sql damage_run_at{
     "damage_run_at",
     "UPDATE pawl_jobs SET run_at = 'tomorrow' WHERE jid = $1",
@@ -102,6 +104,16 @@ TEST_P(DamagedRowsTest, a_job_with_an_invalid_time_blocks_no_query_for_the_other
     EXPECT_EQ(queue.next_due(), std::nullopt);
     stage(sql::insert_job, "c");
     EXPECT_THAT(jids(queue.claim(10, 30s)), ElementsAre("c"));
+}
+
+TEST_P(DamagedRowsTest, a_due_job_with_an_invalid_time_is_dead_and_the_others_are_claimed) {
+    if (is_postgres(GetParam())) GTEST_SKIP() << "its times up to now all decode";
+    for (const auto* jid : {"a", "b"}) stage(sql::insert_job, jid);
+    run(damage_due_run_at, "a");
+
+    EXPECT_THAT(jids(queue.claim(10, 30s)), ElementsAre("b"));
+    ASSERT_THAT(letters.page({}, "", 10), SizeIs(1));
+    EXPECT_THAT(letters.page({}, "", 10)[0].error, HasSubstr("PAWL0022"));
 }
 
 TEST_P(DamagedRowsTest, a_damaged_staged_job_is_a_dead_letter_and_the_others_are_sent) {

@@ -15,7 +15,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <random>
 #include <stdexcept>
+#include <string_view>
+#include <vector>
 
 namespace pawl::testing {
 
@@ -98,11 +101,61 @@ struct Close {
     void operator()(PGconn* connection) const { PQfinish(connection); }
 };
 
+// The port of the one between the stores and the server.
+const char* pgbouncer() {
+    return std::getenv("PAWL_TEST_PGBOUNCER");
+}
+
 // The same server with another database.
 std::string with_database(const std::string& url, const std::string& name) {
     const auto query = url.find('?');
     const auto slash = url.rfind('/', query);
     return url.substr(0, slash + 1) + name + (query == url.npos ? "" : url.substr(query));
+}
+
+struct OddSetting {
+    const char* name;
+    std::vector<const char*> values;
+};
+// What a database may say that applications before Pawl have set, or that their driver expects.
+const std::vector<OddSetting>& odd_settings() {
+    static const std::vector<OddSetting> all{
+        {"datestyle", {"'German'", "'SQL, DMY'", "'Postgres, MDY'", "'ISO, YMD'"}},
+        {"intervalstyle", {"iso_8601", "sql_standard", "postgres_verbose"}},
+        {"timezone", {"'Asia/Kathmandu'", "'America/St_Johns'", "'Pacific/Kiritimati'"}},
+        {"timezone_abbreviations", {"'India'", "'Australia'"}},
+        {"extra_float_digits", {"-5", "0", "3"}},
+        {"client_encoding", {"'LATIN1'", "'WIN1252'", "'EUC_JP'"}},
+        {"bytea_output", {"escape", "hex"}},
+        {"standard_conforming_strings", {"off"}},
+        {"synchronous_commit", {"off", "local"}},
+        {"default_transaction_isolation", {"'serializable'", "'repeatable read'"}},
+        {"default_transaction_deferrable", {"on"}},
+        {"plan_cache_mode", {"force_generic_plan", "force_custom_plan"}},
+        {"search_path", {R"("$user", missing, public)", "public, pg_catalog"}},
+        {"transform_null_equals", {"on"}},
+        {"array_nulls", {"off"}},
+        {"quote_all_identifiers", {"on"}},
+        {"lc_messages", {"'C'", "'C.UTF-8'"}},
+        {"enable_seqscan", {"off", "on"}},
+        {"lock_timeout", {"'1ms'"}},
+        {"default_transaction_read_only", {"on"}}};
+    return all;
+}
+
+// By PAWL_TEST_SETTINGS, a seed: each test's database has another choice.
+void set_oddly(const std::string& database, int number) {
+    const char* seed = std::getenv("PAWL_TEST_SETTINGS");
+    if (seed == nullptr) return;
+    std::minstd_rand chance{static_cast<unsigned>(std::atoi(seed) + number)};
+    for (const auto& [name, values] : odd_settings()) {
+        if (chance() % 4 == 0) continue;
+        // A transaction of a test's own would have to know which connection PgBouncer gives it.
+        const bool read_only = std::string_view{name} == "default_transaction_read_only";
+        if (pgbouncer() != nullptr && read_only) continue;
+        const auto* value = values[chance() % values.size()];
+        run_sql(cluster_url(), "ALTER DATABASE " + database + " SET " + name + " = " + value);
+    }
 }
 
 }  // namespace
@@ -120,6 +173,7 @@ std::string durable_cluster_url() {
 
 void run_sql(const std::string& url, const std::string& text) {
     const std::unique_ptr<PGconn, Close> connection{PQconnectdb(url.c_str())};
+    PQclear(PQexec(connection.get(), "SET default_transaction_read_only = off"));
     PGresult* result = PQexec(connection.get(), text.c_str());
     const auto status = PQresultStatus(result);
     PQclear(result);
@@ -134,9 +188,19 @@ PostgresDatabase::PostgresDatabase(const PostgresDatabase& original)
 
 PostgresDatabase::PostgresDatabase(const std::string& original) {
     static std::atomic<int> made{0};
-    name_ = "test_" + std::to_string(::getpid()) + "_" + std::to_string(++made);
+    const int number = ++made;
+    name_ = "test_" + std::to_string(::getpid()) + "_" + std::to_string(number);
+    if (pgbouncer() != nullptr)  // It keeps connections that nobody uses.
+        run_sql(
+            cluster_url(),
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '" +
+                original + "'"
+        );
     run_sql(cluster_url(), "CREATE DATABASE " + name_ + " TEMPLATE " + original);
-    url_ = with_database(cluster_url(), name_);
+    set_oddly(name_, number);
+    url_ = pgbouncer() != nullptr
+               ? "postgres://pawl@127.0.0.1:" + std::string{pgbouncer()} + "/" + name_
+               : with_database(cluster_url(), name_);
 }
 
 PostgresDatabase::~PostgresDatabase() {

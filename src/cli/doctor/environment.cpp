@@ -155,7 +155,7 @@ void check_durability(const Patient& patient, Findings& findings) {
             });
         });
         if (off.empty())
-            return findings.ok("synchronous_commit, fsync and full_page_writes are on");
+            return findings.ok("fsync and full_page_writes are on");
         return findings.fail(
             {.found = store::text_of_settings_off(off),
              .to_do = "Set it to on before anything is served.",

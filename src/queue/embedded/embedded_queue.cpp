@@ -106,8 +106,7 @@ struct DamagedJob {
     std::string why;
 };
 
-// Of each priority. nullopt: no job, or a run_at that does not decode. All jobs then wait for an
-// operator.
+// Of each priority. nullopt: no job.
 using FirstReady = std::array<std::optional<TimePoint>, detail::priorities>;
 
 FirstReady first_ready(
@@ -120,8 +119,10 @@ FirstReady first_ready(
     FirstReady first;
     const auto add = [&](const Row& row) {
         const auto level = static_cast<std::size_t>(row.integer(0)) - 1;
-        first.at(level) =
-            store::DamagedRow{row, "next_job_at"}.column<std::optional<TimePoint>>(1, "run_at");
+        store::DamagedRow values{row, "next_job_at"};
+        first.at(level) = values.column<std::optional<TimePoint>>(1, "run_at");
+        // The claim makes it a dead letter, and the others do not wait for that.
+        if (!values.problem().empty()) first.at(level) = from.at(level);
     };
     std::vector<std::string> from_texts;
     for (const auto at : from) from_texts.push_back(base::time_text(at));

@@ -12,7 +12,7 @@ ORDER BY secret_version;
 -- The settings that are off, as text. The values are those of this session, because the database, the role and the URL may each set
 -- one. NULL: the server does not know the setting.
 SELECT coalesce(string_agg(name || ' = off', ', '), '')
-FROM unnest(ARRAY['synchronous_commit', 'fsync', 'full_page_writes']) AS name
+FROM unnest(ARRAY['fsync', 'full_page_writes']) AS name
 WHERE current_setting(name, true) = 'off';
 
 -- name: find_role [postgres]
