@@ -1,5 +1,6 @@
 #include "src/base/time_text.hpp"
 #include "src/ops/job_requests.hpp"
+#include "src/ops/key_acts.hpp"
 #include "src/queue/embedded/embedded_dead_letters.hpp"
 #include "src/queue/embedded/embedded_jobs.hpp"
 #include "tests/engine/shop.hpp"
@@ -228,6 +229,21 @@ TEST_F(JobRequestTest, a_merge_ends_no_hold_that_a_person_began) {
     EXPECT_EQ(letters.merge(dead_ids(), act, std::nullopt).done, 1);
 
     EXPECT_EQ(key(), "open held");
+}
+
+TEST_F(JobRequestTest, a_person_can_hold_the_request_of_a_cancelled_job_and_a_merge_leaves_that) {
+    fail_once();
+    const auto id = jobs.page({}, "", 10).front().id;
+    jobs.cancel(std::span{&id, 1}, act);
+
+    const bool held = store::write_now(world.store, [&](store::Session& session) {
+        return ops::act_on_key(session, ops::KeyVerb::hold, 1, {"ann", "fraud"});
+    });
+
+    EXPECT_TRUE(held);
+    EXPECT_EQ(letters.merge(dead_ids(), act, std::nullopt).done, 1);
+    EXPECT_EQ(key(), "open held");
+    EXPECT_EQ(world.number("SELECT count(*) FROM pawl_idempotency_keys WHERE held_by = 'ann'"), 1);
 }
 
 }  // namespace

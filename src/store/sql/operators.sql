@@ -43,12 +43,12 @@ WHERE id = $1
 
 -- name: hold_key   ($1 id, $2 now, $3 by, $4 why)
 -- From now on no attempt begins, and no decision of a person is carried out. An attempt that runs may end. A hold ends by
--- release_key, or when its key is settled.
+-- release_key, or when its key is settled. A person's hold replaces that of a cancelled job, which a merge would end.
 UPDATE pawl_idempotency_keys
 SET held_at = $2, held_by = $3, held_why = $4
 WHERE id = $1
   AND status IN ('open', 'attention')
-  AND held_at IS NULL;
+  AND (held_at IS NULL OR held_why LIKE 'jobs cancel: %' AND $4 NOT LIKE 'jobs cancel: %');
 
 -- name: insert_attention_of_key   ($1 id, $2 why, $3 now)
 -- After hand_over_key. A result that no keeper could record stays with the key.
