@@ -55,9 +55,10 @@ void ImportReportWorker::import(pawl::Tx& tx, std::int64_t id, const pawl::bank:
         tx, sql::find_report_of_message, report.sender, report.message_id
     );
     if (same) throw Stopped{"each message once", "it is " + report.message_id + ", as " + *same};
-    for (const auto& one : report.numbers)
-        end_number(tx, {.name = one.series, .first = first_number_}, one.number);
+    for (const auto& account : report.unnumbered) check_unnumbered(tx, account);
+    for (const auto& one : report.numbers) end_number(tx, series_of(one, first_number_), one);
     insert_lines(tx, id, report);
+    insert_items(tx, id, report);
     if (const auto wrong = wrong_lines(tx, id); !wrong.empty()) throw stop_for(wrong.front());
     mark_payouts(tx, id);
     const auto new_lines = pawl::query_one<std::int64_t>(tx, sql::count_new_lines, id);
@@ -80,8 +81,8 @@ bool ImportReportWorker::set_aside(
 ) const {
     bool any = false;
     for (const auto& one : numbers) {
-        const Series series{.name = one.series, .first = first_number_};
-        if (one.number != next_number(tx, series)) continue;
+        const auto series = series_of(one, first_number_);
+        if (!one.last_page || one.number != next_number(tx, series)) continue;
         skip_number(tx, series, one.number, id);
         any = true;
     }
@@ -113,6 +114,16 @@ void ImportReportWorker::import_or_stop(pawl::Tx& tx, std::int64_t id, const Sto
         return stop(tx, id, stored, why);
     }
     pawl::log::limited_info("report_imported", {}, {{"file", stored.name}}, 20);
+    if (const auto& items = std::get<Report>(stored.read).set_aside; !items.empty())
+        pawl::log::limited_warning(
+            "report_items_set_aside",
+            items.front().rule,
+            {{"file", stored.name},
+             {"items", items.size()},
+             {"rule", items.front().rule},
+             {"found", items.front().found}},
+            20
+        );
     stage_open_reports(tx, id);
 }
 
