@@ -135,10 +135,21 @@ struct ReportProblem {
 // database takes it.
 using ReadReport = std::variant<Report, ReportProblem>;
 
-// camt.054.001.08. Reads no entity, no DTD and nothing from the network. All counts and sums that
-// the file has must be right.
+// camt.054.001.02 to .14, alone or in an envelope. Reads no entity, no DTD and nothing from the
+// network. The counts and sums of a notification must be right; an entry whose own are wrong is set
+// aside.
 ReadReport read_camt054(std::string_view bytes);
 // Returns of NACHA: entries with an addenda record of type 99. All control totals must be right.
 ReadReport read_nacha_returns(std::string_view bytes);
+
+// A member of a report that reverses or qualifies what it says, and which of its values are
+// handled. An entry, payment or file with another value is set aside or refused.
+struct ReportMember {
+    std::string_view name{};     // As rules name it.
+    std::string_view handled{};  // For people.
+    std::string_view otherwise{};
+};
+std::span<const ReportMember> camt054_members();
+std::span<const ReportMember> nacha_members();
 
 }  // namespace pawl::bank
