@@ -293,7 +293,8 @@ protected:
         const auto id = insert_report(made.message_id);
         database.in_tx([&](pawl::Tx& tx) {
             insert_lines(tx, id, made);
-            insert_items(tx, id, made);
+            set_wrong_lines_aside(tx, id, made.set_aside);
+            insert_items(tx, id, made.set_aside);
             mark_payouts(tx, id);
             pawl::execute(
                 tx,
@@ -368,6 +369,24 @@ TEST_F(ItemsTest, a_file_whose_payout_is_named_by_an_item_is_not_cancelled) {
     const auto why = refusal([](pawl::Tx& tx) { cancel_file(tx, {.number = 1}, ann); });
 
     EXPECT_NE(why.find("the bank has accepted it"), std::string::npos) << why;
+}
+
+TEST_F(ItemsTest, a_line_over_another_amount_or_said_twice_is_set_aside_and_the_others_count) {
+    for (const auto* id : {"A", "B", "C"}) insert_payout(id);
+    cut_off();
+    send(1);
+    auto twice = line("C");
+    twice.key += " again";
+
+    const auto id = import(report(1, {line("A"), line("B", 999), line("C"), twice}));
+
+    EXPECT_EQ(state("A") + " " + state("B") + " " + state("C"), "paid sent sent");
+    const auto shown = show_report(database.database(), id);
+    EXPECT_EQ(shown->lines.size(), 1U);
+    ASSERT_EQ(shown->set_aside.size(), 3U);
+    EXPECT_EQ(shown->set_aside[0].rule, "amount of the payout");
+    EXPECT_EQ(shown->set_aside[1].rule, "one line for each payout");
+    EXPECT_THROW(import(report(2, {line("STRANGER")})), Stopped);
 }
 
 TEST_F(ItemsTest, a_settled_report_shows_what_it_leaves_out) {

@@ -47,7 +47,9 @@ public:
     pawl::JobResult work(pawl::Call& call, const pawl::Job<ImportReport>& job);
 
 private:
-    void import(pawl::Tx& tx, std::int64_t id, const pawl::bank::ReadReport& read) const;
+    std::vector<pawl::bank::SetAsideItem> import(
+        pawl::Tx& tx, std::int64_t id, const pawl::bank::ReadReport& read
+    ) const;
     bool set_aside(
         pawl::Tx& tx, std::int64_t id, const std::vector<pawl::bank::ReportNumber>& numbers
     ) const;

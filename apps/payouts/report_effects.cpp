@@ -12,6 +12,10 @@ void pass_skipped(pawl::Tx& tx, const Series& series) {
     }
 }
 
+bool is_unknown(const WrongLine& line) {
+    return !line.payout_state || line.payout_state == "collected";
+}
+
 }  // namespace
 
 std::string text_of(pawl::bank::ReportLine::What what) {
@@ -21,8 +25,7 @@ std::string text_of(pawl::bank::ReportLine::What what) {
 Stopped stop_for(const WrongLine& line) {
     const auto said = line.what + " " + std::to_string(line.amount) + " " + line.currency +
                       " for \"" + line.end_to_end_id + "\"";
-    if (!line.payout_state || line.payout_state == "collected")
-        return {"unknown reference", said + ": no file has such a payout"};
+    if (is_unknown(line)) return {"unknown reference", said + ": no file has such a payout"};
     if (line.payout_amount != line.amount || line.payout_currency != line.currency)
         return {
             "amount of the payout",
@@ -47,14 +50,27 @@ void insert_lines(pawl::Tx& tx, std::int64_t id, const pawl::bank::Report& repor
         );
 }
 
-void insert_items(pawl::Tx& tx, std::int64_t id, const pawl::bank::Report& report) {
+void insert_items(
+    pawl::Tx& tx, std::int64_t id, const std::vector<pawl::bank::SetAsideItem>& items
+) {
     std::int64_t place = 0;
-    for (const auto& item : report.set_aside)
+    for (const auto& item : items)
         pawl::send(tx, sql::insert_item, id, ++place, item.rule, item.found, item.end_to_end_id);
 }
 
 std::vector<WrongLine> wrong_lines(pawl::Tx& tx, std::int64_t id) {
     return pawl::query<WrongLine>(tx, sql::list_wrong_lines, id);
+}
+
+void set_wrong_lines_aside(
+    pawl::Tx& tx, std::int64_t id, std::vector<pawl::bank::SetAsideItem>& items
+) {
+    for (const auto& line : wrong_lines(tx, id)) {
+        const auto why = stop_for(line);
+        if (is_unknown(line)) throw why;
+        items.push_back({why.rule, why.found, line.end_to_end_id});
+        pawl::execute(tx, sql::delete_line, line.sender, line.line_key);
+    }
 }
 
 void mark_payouts(pawl::Tx& tx, std::int64_t id) {

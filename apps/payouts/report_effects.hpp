@@ -37,8 +37,15 @@ Stopped stop_for(const WrongLine& line);
 std::string text_of(pawl::bank::ReportLine::What what);
 void insert_lines(pawl::Tx& tx, std::int64_t id, const pawl::bank::Report& report);
 // What the report says beside its lines, for a person.
-void insert_items(pawl::Tx& tx, std::int64_t id, const pawl::bank::Report& report);
+void insert_items(
+    pawl::Tx& tx, std::int64_t id, const std::vector<pawl::bank::SetAsideItem>& items
+);
 std::vector<WrongLine> wrong_lines(pawl::Tx& tx, std::int64_t id);
+// Removes the report's wrong lines and adds them to the items. Throws Stopped if one is for a
+// payout that is in no file here: this database may be an old backup.
+void set_wrong_lines_aside(
+    pawl::Tx& tx, std::int64_t id, std::vector<pawl::bank::SetAsideItem>& items
+);
 // Of the payouts that the report's lines name.
 void mark_payouts(pawl::Tx& tx, std::int64_t id);
 

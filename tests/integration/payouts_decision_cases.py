@@ -287,11 +287,13 @@ def what_no_line_can_say_is_set_aside(settings):
         more = (entry(490, 'DBIT', 'BOOK', '') + entry(1001, 'DBIT', 'PDNG', details(booked[1]))
                 + entry(1002, 'DBIT', 'BOOK', details(booked[2]), '<RvslInd>true</RvslInd>'))
         world.bank.write('camt054-1.xml', changed(camt054(1, booked[:1], []), more))
-        world.bank.write('camt054-2.xml', camt054(2, booked[3:], []))
+        world.bank.write('camt054-2.xml', camt054(2, [booked[3], booked[2]._replace(cents=5)], []))
+        world.bank.write('camt054-3.xml', camt054(3, [booked[0]], [], references=False))   # With another key.
         world.fetch()
-        world.wait('the lines of both', lambda: world.states() == {'paid': 2, 'sent': 2})
-        first, second = world.shown('reports')
-        check_equal([(one['state'], one['set_aside']) for one in (first, second)], [('imported', 3), ('imported', 0)], 'reports')
+        world.wait('the lines of all', lambda: world.states() == {'paid': 2, 'sent': 2} and len(world.shown('reports')) == 3 and
+                   all(one['state'] == 'imported' for one in world.shown('reports')))
+        first = world.shown('reports')[0]
+        check_equal([one['set_aside'] for one in world.shown('reports')], [3, 1, 1], 'items of the reports')
         items = world.shown('reports', 'show', str(first['id']))[0]['set_aside']
         check_equal([one['rule'].split(' ')[1] for one in items], ['Ntry/NtryDtls/TxDtls', 'Ntry/Sts', 'Ntry/RvslInd'], f'{items}')
         check('report_items_set_aside' in world.log(), 'the event')
