@@ -158,8 +158,16 @@ std::optional<std::string> BankFormat::settings_problem() const {
 }
 
 pawl::bank::ReadReport BankFormat::read(std::string_view bytes) const {
-    return settings_.iso20022 ? pawl::bank::read_camt054(bytes)
-                              : pawl::bank::read_nacha_returns(bytes);
+    if (settings_.nacha) return pawl::bank::read_nacha_returns(bytes);
+    auto read = pawl::bank::read_camt054(bytes);
+    auto* report = std::get_if<pawl::bank::Report>(&read);
+    auto& numbers =
+        report != nullptr ? report->numbers : std::get<pawl::bank::ReportProblem>(read).numbers;
+    // The series of another account of ours begins where it is first seen.
+    for (auto& one : numbers)
+        if (pawl::bank::is_iban(one.series) && one.series != settings_.iso20022->debtor_account)
+            one.first = one.number;
+    return read;
 }
 
 std::string BankFormat::file_name(std::int64_t number) const {

@@ -48,7 +48,8 @@ std::vector<std::string> skip_numbers(
 ) {
     std::vector<std::string> skipped;
     for (const auto& one : numbers_of(stored.read)) {
-        skip_number(tx, {.name = one.series, .first = first_number}, one.number, id);
+        if (!one.last_page) continue;  // The last page ends it.
+        skip_number(tx, series_of(one, first_number), one.number, id);
         skipped.push_back(one.series + " " + std::to_string(one.number));
     }
     return skipped;
@@ -99,6 +100,13 @@ std::int64_t insert_by_hand(pawl::Tx& tx, std::int64_t id, const LinesByHand& by
     return std::ssize(lines);
 }
 
+// Of a report that is imported; false: none waits.
+bool decide_items(pawl::Tx& tx, std::int64_t id, const std::string& decision, const Decider& who) {
+    if (pawl::execute(tx, sql::decide_items, id, decision) == 0) return false;
+    audit(tx, who, decision, "what is set aside of " + name_of(id));
+    return true;
+}
+
 std::int64_t insert_right_lines(
     pawl::Tx& tx, std::int64_t id, const Report& report, std::vector<LeftOut>& left_out
 ) {
@@ -115,6 +123,8 @@ std::int64_t insert_right_lines(
         );
         pawl::execute(tx, sql::delete_line, line.sender, line.line_key);
     }
+    for (const auto& item : report.set_aside)
+        left_out.push_back({item.end_to_end_id, "", 0, "", item.rule, item.found});
     return pawl::query_one<std::int64_t>(tx, sql::count_new_lines, id);
 }
 
@@ -131,6 +141,7 @@ DecidedReport skip_report(
     std::int64_t first_number,
     const Decider& who
 ) {
+    if (decide_items(tx, id, "skipped", who)) return {id, "skipped", {}};
     auto numbers = skip_numbers(tx, id, stored, first_number);
     decide(tx, id, {.decision = "skipped"}, who);
     return {id, "skipped", std::move(numbers)};
@@ -159,6 +170,17 @@ SettledReport settle_report(
 ) {
     SettledReport settled{.report = id, .decision = "settled", .numbers = {}, .left_out = {}};
     const auto* report = std::get_if<Report>(&stored.read);
+    if (pawl::query_one<std::int64_t>(tx, sql::count_open_items, id) > 0) {
+        if (by_hand.empty())
+            throw Refused{
+                name_of(id) +
+                " is imported: say by --paid and --returned what its items mean that are set "
+                "aside, or skip them"};
+        settled.lines = insert_by_hand(tx, id, by_hand);
+        mark_payouts(tx, id);
+        decide_items(tx, id, "settled", who);
+        return settled;
+    }
     if (by_hand.empty() && report == nullptr)
         throw Refused{
             name_of(id) + " can't be read (" + std::get<ReportProblem>(stored.read).rule +

@@ -12,8 +12,9 @@
 #include <string_view>
 #include <vector>
 
-// A person's decisions about reports that are stopped or could not be read. Each is one
-// transaction, and throws Refused. Those after the report go on, as its numbers leave no gap.
+// A person's decisions about reports that are stopped or could not be read, and about the items of
+// imported ones that are set aside. Each is one transaction, and throws Refused. Those after the
+// report go on, as its numbers leave no gap.
 namespace payouts {
 
 struct DecidedReport {
@@ -22,7 +23,7 @@ struct DecidedReport {
     std::vector<std::string> numbers;  // That leave no gap from now on: "DE89... 7".
 };
 
-// The report has no effect.
+// The report, or what is set aside of it, has no effect.
 DecidedReport skip_report(
     pawl::Tx& tx,
     std::int64_t id,

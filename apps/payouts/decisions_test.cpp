@@ -253,7 +253,9 @@ TEST_F(DecisionsTest, a_skipped_number_leaves_no_gap_and_its_report_may_still_co
     EXPECT_NE(refusal(skip(1)), "");
 
     const auto end = [&](std::int64_t number) {
-        database.in_tx([&](pawl::Tx& tx) { end_number(tx, {.name = "bank", .first = 1}, number); });
+        database.in_tx([&](pawl::Tx& tx) {
+            end_number(tx, {.name = "bank", .first = 1}, {"bank", number});
+        });
     };
     EXPECT_NO_THROW(end(2));
     EXPECT_THROW(end(2), Stopped);
@@ -282,6 +284,184 @@ TEST_F(DecisionsTest, a_server_of_the_release_before_leaves_alone_what_is_decide
         );
         EXPECT_EQ(pawl::query_one<std::string>(tx, sql::find_report_state, id), "imported");
     });
+}
+
+// As the import does it.
+class ItemsTest : public DecisionsTest {
+protected:
+    std::int64_t import(Report made) {
+        const auto id = insert_report(made.message_id);
+        database.in_tx([&](pawl::Tx& tx) {
+            insert_lines(tx, id, made);
+            set_wrong_lines_aside(tx, id, made.set_aside);
+            insert_items(tx, id, made.set_aside);
+            mark_payouts(tx, id);
+            pawl::execute(
+                tx,
+                sql::keep_imported,
+                id,
+                tx.now(),
+                made.sender,
+                made.message_id,
+                std::ssize(made.lines),
+                std::ssize(made.lines)
+            );
+        });
+        stored = {"imported", "r.xml", std::move(made)};
+        return id;
+    }
+    // A payout that the bank has reversed, and a fee, beside one that is paid.
+    std::int64_t import_items() {
+        for (const auto* id : {"A", "B"}) insert_payout(id);
+        cut_off();
+        send(1);
+        auto made = report(1, {line("A")});
+        made.set_aside = {
+            {"camt.054 Ntry/RvslInd", "a reversal", "B"}, {"camt.054 Ntry/Amt", "x", ""}};
+        return import(std::move(made));
+    }
+    std::int64_t open_items(std::int64_t id) {
+        return show_report(database.database(), id)->report.set_aside;
+    }
+
+    StoredReport stored;
+};
+
+TEST_F(ItemsTest, what_is_set_aside_of_a_report_is_settled_by_hand_once) {
+    const auto id = import_items();
+    EXPECT_EQ(state("A") + " " + state("B"), "paid sent");
+    EXPECT_EQ(open_items(id), 2);
+
+    EXPECT_THROW(settle(id, stored), Refused);
+    EXPECT_THROW(settle(id, stored, {.returned = {"A=X", "STRANGER=X"}}), Refused);
+    settle(id, stored, {.returned = {"B=RVSL"}});
+
+    EXPECT_EQ(settled.lines, 1);
+    EXPECT_EQ(state("A") + " " + state("B"), "paid returned");
+    EXPECT_EQ(open_items(id), 0);
+    const auto shown = show_report(database.database(), id);
+    EXPECT_EQ(shown->report.state, "imported");
+    ASSERT_EQ(shown->set_aside.size(), 2U);
+    EXPECT_EQ(shown->set_aside[0].rule, "camt.054 Ntry/RvslInd");
+    EXPECT_EQ(shown->set_aside[0].decision, "settled");
+    EXPECT_THROW(settle(id, stored, {.returned = {"B=RVSL"}}), Refused);
+}
+
+TEST_F(ItemsTest, what_is_set_aside_of_a_report_is_skipped_once_and_its_lines_stay) {
+    const auto id = import_items();
+    const auto skip = [&](pawl::Tx& tx) { skip_report(tx, id, stored, 1, ann); };
+
+    EXPECT_EQ(refusal(skip), "");
+    EXPECT_NE(refusal(skip), "");
+
+    EXPECT_EQ(state("A") + " " + state("B"), "paid sent");
+    EXPECT_EQ(show_report(database.database(), id)->set_aside[1].decision, "skipped");
+}
+
+TEST_F(ItemsTest, a_file_whose_payout_is_named_by_an_item_is_not_cancelled) {
+    insert_payout("A");
+    cut_off();
+    send(1);
+    auto made = report(1, {});
+    made.set_aside = {{"camt.054 Ntry/Sts", "it is PDNG", "A"}};
+    import(std::move(made));
+
+    const auto why = refusal([](pawl::Tx& tx) { cancel_file(tx, {.number = 1}, ann); });
+
+    EXPECT_NE(why.find("the bank has accepted it"), std::string::npos) << why;
+}
+
+TEST_F(ItemsTest, a_line_over_another_amount_or_said_twice_is_set_aside_and_the_others_count) {
+    for (const auto* id : {"A", "B", "C"}) insert_payout(id);
+    cut_off();
+    send(1);
+    auto twice = line("C");
+    twice.key += " again";
+
+    const auto id = import(report(1, {line("A"), line("B", 999), line("C"), twice}));
+
+    EXPECT_EQ(state("A") + " " + state("B") + " " + state("C"), "paid sent sent");
+    const auto shown = show_report(database.database(), id);
+    EXPECT_EQ(shown->lines.size(), 1U);
+    ASSERT_EQ(shown->set_aside.size(), 3U);
+    EXPECT_EQ(shown->set_aside[0].rule, "amount of the payout");
+    EXPECT_EQ(shown->set_aside[1].rule, "one line for each payout");
+    EXPECT_THROW(import(report(2, {line("STRANGER")})), Stopped);
+}
+
+TEST_F(ItemsTest, a_settled_report_shows_what_it_leaves_out) {
+    insert_payout("A");
+    cut_off();
+    auto made = report(1, {line("A")});
+    made.set_aside = {{"camt.054 Ntry/Amt", "a fee", ""}};
+
+    settle(insert_report("x"), {"stopped", "r.xml", std::move(made)});
+
+    EXPECT_EQ(state("A"), "paid");
+    ASSERT_EQ(settled.left_out.size(), 1U);
+    EXPECT_EQ(settled.left_out[0].found, "a fee");
+}
+
+// "": the number of each report is accounted for, in this order.
+std::string numbered(TestDatabase& database, const std::vector<pawl::bank::ReportNumber>& numbers) {
+    try {
+        for (const auto& one : numbers)
+            database.in_tx([&](pawl::Tx& tx) { end_number(tx, series_of(one, 1), one); });
+        return "";
+    } catch (const Stopped& stopped) {
+        return stopped.rule;
+    }
+}
+
+struct Numbers {
+    std::string name;
+    std::vector<pawl::bank::ReportNumber> numbers;
+    std::string stopped{};
+    std::int64_t next{};
+};
+
+TEST(ReportNumbers, pages_share_a_number_or_have_their_own_and_the_last_one_ends_it) {
+    constexpr bool more = false;
+    const std::string gap{"numbers without a gap"};
+    const std::vector<Numbers> rows{
+        {"one number", {{"b", 1, 1, more}, {"b", 1, 2, more}, {"b", 1, 3}, {"b", 2}}, "", 3},
+        {"their own", {{"b", 1, 1, more}, {"b", 2, 2, more}, {"b", 3, 3}, {"b", 4}}, "", 5},
+        {"a page is missing", {{"b", 1, 1, more}, {"b", 2}}, gap, 1},
+        {"a gap before a page", {{"b", 1}, {"b", 4, 2}}, gap, 2},
+        {"a page that is alone", {{"b", 1}, {"b", 1}}, "each number once", 2},
+        {"a copy", {{"b", 1}, {.series = "b", .number = 1, .repeated = true}, {"b", 2}}, "", 3},
+        {"a copy after a gap", {{.series = "b", .number = 2, .repeated = true}}, gap, 1},
+        {"a series that begins later", {{.series = "b", .number = 4, .first = 4}}, "", 5},
+        {"from 0", {{.series = "b", .number = 0, .first = 0}, {"b", 1}}, "", 2}};
+    for (const auto& row : rows) {
+        TestDatabase database{"payouts", sql::migrations::all};
+        EXPECT_EQ(numbered(database, row.numbers), row.stopped) << row.name;
+        const auto next =
+            database.in_tx([](pawl::Tx& tx) { return next_number(tx, {.name = "b", .first = 1}); });
+        EXPECT_EQ(next, row.next) << row.name;
+    }
+}
+
+TEST(ReportNumbers, an_account_that_has_had_a_number_must_have_one) {
+    TestDatabase database{"payouts", sql::migrations::all};
+    EXPECT_NO_THROW(database.in_tx([](pawl::Tx& tx) { check_unnumbered(tx, "b"); }));
+    EXPECT_EQ(numbered(database, {{"b", 1}}), "");
+    EXPECT_THROW(database.in_tx([](pawl::Tx& tx) { check_unnumbered(tx, "b"); }), Stopped);
+}
+
+TEST_F(DecisionsTest, the_series_of_another_account_begins_where_it_is_first_seen) {
+    const auto read = [&](const std::string& iban) {
+        const auto made = format.read(
+            "<Document xmlns='urn:iso:std:iso:20022:tech:xsd:camt.054.001.08'>"
+            "<BkToCstmrDbtCdtNtfctn><GrpHdr><MsgId>M</MsgId></GrpHdr><Ntfctn><ElctrncSeqNb>4"
+            "</ElctrncSeqNb><Acct><Id><IBAN>" +
+            iban + "</IBAN></Id></Acct></Ntfctn></BkToCstmrDbtCdtNtfctn></Document>"
+        );
+        return std::get<Report>(made).numbers.at(0).first;
+    };
+    EXPECT_EQ(read("DE89370400440532013000"), std::nullopt);
+    EXPECT_EQ(read("GB29NWBK60161331926819"), 4);
+    EXPECT_EQ(read("12345"), std::nullopt);
 }
 
 TEST_F(DecisionsTest, a_decision_is_in_the_audit) {

@@ -16,6 +16,7 @@ namespace {
 using pawl::bank::Report;
 using pawl::bank::ReportNumber;
 using pawl::bank::ReportProblem;
+using pawl::bank::SetAsideItem;
 
 struct ReportRow {
     std::string state;
@@ -46,8 +47,10 @@ StoredReport read_stored(pawl::Database& database, const BankFormat& format, std
     return {row->state, row->name, format.read(bytes)};
 }
 
-void ImportReportWorker::import(pawl::Tx& tx, std::int64_t id, const pawl::bank::ReadReport& read)
-    const {
+// Returns what is set aside.
+std::vector<SetAsideItem> ImportReportWorker::import(
+    pawl::Tx& tx, std::int64_t id, const pawl::bank::ReadReport& read
+) const {
     if (const auto* wrong = std::get_if<ReportProblem>(&read))
         throw Stopped{wrong->rule, wrong->found};
     const auto& report = std::get<Report>(read);
@@ -55,10 +58,12 @@ void ImportReportWorker::import(pawl::Tx& tx, std::int64_t id, const pawl::bank:
         tx, sql::find_report_of_message, report.sender, report.message_id
     );
     if (same) throw Stopped{"each message once", "it is " + report.message_id + ", as " + *same};
-    for (const auto& one : report.numbers)
-        end_number(tx, {.name = one.series, .first = first_number_}, one.number);
+    for (const auto& account : report.unnumbered) check_unnumbered(tx, account);
+    for (const auto& one : report.numbers) end_number(tx, series_of(one, first_number_), one);
     insert_lines(tx, id, report);
-    if (const auto wrong = wrong_lines(tx, id); !wrong.empty()) throw stop_for(wrong.front());
+    auto items = report.set_aside;
+    set_wrong_lines_aside(tx, id, items);
+    insert_items(tx, id, items);
     mark_payouts(tx, id);
     const auto new_lines = pawl::query_one<std::int64_t>(tx, sql::count_new_lines, id);
     pawl::execute(
@@ -71,6 +76,7 @@ void ImportReportWorker::import(pawl::Tx& tx, std::int64_t id, const pawl::bank:
         static_cast<std::int64_t>(report.lines.size()),
         new_lines
     );
+    return items;
 }
 
 // A report that is here, though wrong, leaves no gap: those after it do not wait for a person's
@@ -80,8 +86,8 @@ bool ImportReportWorker::set_aside(
 ) const {
     bool any = false;
     for (const auto& one : numbers) {
-        const Series series{.name = one.series, .first = first_number_};
-        if (one.number != next_number(tx, series)) continue;
+        const auto series = series_of(one, first_number_);
+        if (!one.last_page || one.number != next_number(tx, series)) continue;
         skip_number(tx, series, one.number, id);
         any = true;
     }
@@ -105,14 +111,25 @@ void ImportReportWorker::stop(
 void ImportReportWorker::import_or_stop(pawl::Tx& tx, std::int64_t id, const StoredReport& stored)
     const {
     if (pawl::query_one<std::string>(tx, sql::find_report_state, id) == "imported") return;
+    std::vector<SetAsideItem> items;
     try {
         // A savepoint: what was written before the stop is rolled back.
-        const auto refused = tx.attempt([&] { import(tx, id, stored.read); });
+        const auto refused = tx.attempt([&] { items = import(tx, id, stored.read); });
         if (refused) throw *refused;  // No constraint is expected to fail.
     } catch (const Stopped& why) {
         return stop(tx, id, stored, why);
     }
     pawl::log::limited_info("report_imported", {}, {{"file", stored.name}}, 20);
+    if (!items.empty())
+        pawl::log::limited_warning(
+            "report_items_set_aside",
+            items.front().rule,
+            {{"file", stored.name},
+             {"items", items.size()},
+             {"rule", items.front().rule},
+             {"found", items.front().found}},
+            20
+        );
     stage_open_reports(tx, id);
 }
 

@@ -36,8 +36,9 @@ StoredReport read_stored(pawl::Database& database, const BankFormat& format, std
 const std::vector<pawl::bank::ReportNumber>& numbers_of(const pawl::bank::ReadReport& read);
 
 // Reads one stored report, and then imports it in one transaction, whole or not at all: its totals
-// do not say which line is wrong. A report that can't be imported is stopped with its reason; it is
-// tried again when another one was imported, and at each fetch. Those after it go on.
+// do not say which line is wrong. What no line can say is set aside for a person. A report that
+// can't be imported is stopped with its reason; it is tried again when another one was imported,
+// and at each fetch. Those after it go on.
 class ImportReportWorker {
 public:
     // The database outlives it.
@@ -46,7 +47,9 @@ public:
     pawl::JobResult work(pawl::Call& call, const pawl::Job<ImportReport>& job);
 
 private:
-    void import(pawl::Tx& tx, std::int64_t id, const pawl::bank::ReadReport& read) const;
+    std::vector<pawl::bank::SetAsideItem> import(
+        pawl::Tx& tx, std::int64_t id, const pawl::bank::ReadReport& read
+    ) const;
     bool set_aside(
         pawl::Tx& tx, std::int64_t id, const std::vector<pawl::bank::ReportNumber>& numbers
     ) const;

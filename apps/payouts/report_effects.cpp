@@ -12,6 +12,10 @@ void pass_skipped(pawl::Tx& tx, const Series& series) {
     }
 }
 
+bool is_unknown(const WrongLine& line) {
+    return !line.payout_state || line.payout_state == "collected";
+}
+
 }  // namespace
 
 std::string text_of(pawl::bank::ReportLine::What what) {
@@ -21,8 +25,7 @@ std::string text_of(pawl::bank::ReportLine::What what) {
 Stopped stop_for(const WrongLine& line) {
     const auto said = line.what + " " + std::to_string(line.amount) + " " + line.currency +
                       " for \"" + line.end_to_end_id + "\"";
-    if (!line.payout_state || line.payout_state == "collected")
-        return {"unknown reference", said + ": no file has such a payout"};
+    if (is_unknown(line)) return {"unknown reference", said + ": no file has such a payout"};
     if (line.payout_amount != line.amount || line.payout_currency != line.currency)
         return {
             "amount of the payout",
@@ -36,7 +39,7 @@ void insert_lines(pawl::Tx& tx, std::int64_t id, const pawl::bank::Report& repor
         pawl::send(
             tx,
             sql::insert_line,
-            report.sender,
+            line.account.empty() ? report.sender : line.account,
             line.key,
             id,
             line.end_to_end_id,
@@ -47,8 +50,27 @@ void insert_lines(pawl::Tx& tx, std::int64_t id, const pawl::bank::Report& repor
         );
 }
 
+void insert_items(
+    pawl::Tx& tx, std::int64_t id, const std::vector<pawl::bank::SetAsideItem>& items
+) {
+    std::int64_t place = 0;
+    for (const auto& item : items)
+        pawl::send(tx, sql::insert_item, id, ++place, item.rule, item.found, item.end_to_end_id);
+}
+
 std::vector<WrongLine> wrong_lines(pawl::Tx& tx, std::int64_t id) {
     return pawl::query<WrongLine>(tx, sql::list_wrong_lines, id);
+}
+
+void set_wrong_lines_aside(
+    pawl::Tx& tx, std::int64_t id, std::vector<pawl::bank::SetAsideItem>& items
+) {
+    for (const auto& line : wrong_lines(tx, id)) {
+        const auto why = stop_for(line);
+        if (is_unknown(line)) throw why;
+        items.push_back({why.rule, why.found, line.end_to_end_id});
+        pawl::execute(tx, sql::delete_line, line.sender, line.line_key);
+    }
 }
 
 void mark_payouts(pawl::Tx& tx, std::int64_t id) {
@@ -62,16 +84,33 @@ std::int64_t next_number(pawl::Tx& tx, const Series& series) {
         .value_or(series.first);
 }
 
-void end_number(pawl::Tx& tx, const Series& series, std::int64_t number) {
+Series series_of(const pawl::bank::ReportNumber& number, std::int64_t first_number) {
+    return {.name = number.series, .first = number.first.value_or(first_number)};
+}
+
+// The pages of a message are a series of their own, so a later page has all those before it: they
+// may have had the number, or the numbers from the next one up to it.
+void end_number(pawl::Tx& tx, const Series& series, const pawl::bank::ReportNumber& one) {
     pawl::execute(tx, sql::insert_series, series.name, series.first);
-    const auto next = next_number(tx, series);
+    const auto number = one.number;
+    auto next = next_number(tx, series);
     const auto text = "it is number " + std::to_string(number) + " of " + series.name +
                       ", the next one is " + std::to_string(next);
-    if (number > next) throw Stopped{"numbers without a gap", text};
+    if (number - (one.page - 1) > next) throw Stopped{"numbers without a gap", text};
+    for (; next < number; ++next) pawl::execute(tx, sql::end_series_number, series.name, next);
     const bool skipped = pawl::execute(tx, sql::drop_skipped_number, series.name, number) == 1;
-    if (number < next && !skipped) throw Stopped{"each number once", text};
-    if (number == next) pawl::execute(tx, sql::end_series_number, series.name, number);
+    if (number < next && !skipped && !one.repeated && one.page == 1)
+        throw Stopped{"each number once", text};
+    if (number == next && one.last_page)
+        pawl::execute(tx, sql::end_series_number, series.name, number);
     pass_skipped(tx, series);
+}
+
+void check_unnumbered(pawl::Tx& tx, const std::string& account) {
+    if (pawl::query_maybe<std::int64_t>(tx, sql::find_series_number, account))
+        throw Stopped{
+            "camt.054 Ntfctn/ElctrncSeqNb",
+            account + " has had numbers: without one a gap can't be seen"};
 }
 
 void skip_number(

@@ -36,20 +36,33 @@ Stopped stop_for(const WrongLine& line);
 
 std::string text_of(pawl::bank::ReportLine::What what);
 void insert_lines(pawl::Tx& tx, std::int64_t id, const pawl::bank::Report& report);
+// What the report says beside its lines, for a person.
+void insert_items(
+    pawl::Tx& tx, std::int64_t id, const std::vector<pawl::bank::SetAsideItem>& items
+);
 std::vector<WrongLine> wrong_lines(pawl::Tx& tx, std::int64_t id);
+// Removes the report's wrong lines and adds them to the items. Throws Stopped if one is for a
+// payout that is in no file here: this database may be an old backup.
+void set_wrong_lines_aside(
+    pawl::Tx& tx, std::int64_t id, std::vector<pawl::bank::SetAsideItem>& items
+);
 // Of the payouts that the report's lines name.
 void mark_payouts(pawl::Tx& tx, std::int64_t id);
 
-// A series as the import sees it. `first`: the bank's first number of each series.
+// A series as the import sees it.
 struct Series {
     std::string name;
     std::int64_t first{};
 };
+// `first_number`: the bank's first one of each series.
+Series series_of(const pawl::bank::ReportNumber& number, std::int64_t first_number);
 // The number that no report and no person has accounted for.
 std::int64_t next_number(pawl::Tx& tx, const Series& series);
-// Takes the number of a report that is imported out of its series. Throws Stopped: a lower one was
-// used before, a higher one leaves a gap.
-void end_number(pawl::Tx& tx, const Series& series, std::int64_t number);
+// Takes the number of a report that is imported out of its series; that of a page, with its last
+// page. Throws Stopped: a lower one was used before, a higher one leaves a gap.
+void end_number(pawl::Tx& tx, const Series& series, const pawl::bank::ReportNumber& number);
+// The account has no numbers. Throws Stopped if it has had one.
+void check_unnumbered(pawl::Tx& tx, const std::string& account);
 // The number leaves no gap, although no report with it is imported; one may come later.
 void skip_number(
     pawl::Tx& tx, const Series& series, std::int64_t number, std::optional<std::int64_t> report

@@ -42,6 +42,7 @@ std::optional<ReportWithLines> show_report(pawl::Database& database, std::int64_
     return ReportWithLines{
         std::move(reports.front()),
         rows<LineShown>(database, sql::list_report_lines, id),
+        rows<ItemShown>(database, sql::list_items, id),
         rows<NumberShown>(database, sql::list_numbers_of_report, id)};
 }
 

@@ -53,6 +53,7 @@ struct ReportShown {
     std::optional<std::string> rule;
     std::optional<std::string> found;
     std::optional<std::int64_t> replaced_by;
+    std::int64_t set_aside{};  // Items that wait for a person's decision.
 };
 struct LineShown {
     std::string end_to_end_id;
@@ -65,9 +66,16 @@ struct NumberShown {
     std::string series;
     std::int64_t number{};
 };
+struct ItemShown {
+    std::string rule;
+    std::string found;
+    std::string end_to_end_id;
+    std::optional<std::string> decision;  // skipped, settled.
+};
 struct ReportWithLines {
     ReportShown report;
     std::vector<LineShown> lines;
+    std::vector<ItemShown> set_aside;
     std::vector<NumberShown> skipped_numbers;
 };
 

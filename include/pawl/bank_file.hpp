@@ -88,25 +88,40 @@ std::string write_nacha(const Nacha& file, std::span<const AchCredit> credits);
 struct ReportLine {
     enum class What { paid, returned };
     What what{};
-    // Of this line among all lines of this sender: "ref:" and the bank's reference; or "hash:", a
+    // Of this line among all lines of this account: "ref:" and the bank's reference; or "hash:", a
     // hash of the line, and how many equal lines stand before it in the file.
     std::string key{};
     std::string end_to_end_id{};  // Or the individual id of NACHA.
     std::int64_t amount{};
     std::string currency{};
-    std::string reason{};  // Of a return: AC04, R03.
+    std::string reason{};   // Of a return: AC04, R03.
+    std::string account{};  // Of the notification, or the origin; empty: Report::sender.
+};
+// A part of a report that no line can say, such as a fee, a reversal or a pending entry: a person
+// decides what it means. The rest of the report counts.
+struct SetAsideItem {
+    std::string rule{};           // What is not handled: "camt.054 Ntry/RvslInd".
+    std::string found{};          // As ReportProblem::found.
+    std::string end_to_end_id{};  // Empty: it names no payment, or several.
 };
 // A report's number in a series without gaps: camt.054 has one for each account; NACHA numbers the
-// files of one day.
+// files of one day. Pages of one message may share a number or have successive ones: the last page
+// ends it. The pages are a series, too.
 struct ReportNumber {
     std::string series{};
     std::int64_t number{};
+    std::int64_t page{1};
+    bool last_page{true};
+    bool repeated{false};                 // A copy: its number may have been used before.
+    std::optional<std::int64_t> first{};  // Of the series; nullopt: the bank's first.
 };
 struct Report {
     std::string sender{};
     std::string message_id{};  // Of this file among all files of this sender.
     std::vector<ReportNumber> numbers{};
     std::vector<ReportLine> lines{};
+    std::vector<SetAsideItem> set_aside{};
+    std::vector<std::string> unnumbered{};  // Accounts whose notification has no number.
 };
 // Why a file can't be used. Nothing of it may be: a wrong control sum does not say which line is
 // wrong.
@@ -120,10 +135,21 @@ struct ReportProblem {
 // database takes it.
 using ReadReport = std::variant<Report, ReportProblem>;
 
-// camt.054.001.08. Reads no entity, no DTD and nothing from the network. All counts and sums that
-// the file has must be right.
+// camt.054.001.02 to .14, alone or in an envelope. Reads no entity, no DTD and nothing from the
+// network. The counts and sums of a notification must be right; an entry whose own are wrong is set
+// aside.
 ReadReport read_camt054(std::string_view bytes);
 // Returns of NACHA: entries with an addenda record of type 99. All control totals must be right.
 ReadReport read_nacha_returns(std::string_view bytes);
+
+// A member of a report that reverses or qualifies what it says, and which of its values are
+// handled. An entry, payment or file with another value is set aside or refused.
+struct ReportMember {
+    std::string_view name{};     // As rules name it.
+    std::string_view handled{};  // For people.
+    std::string_view otherwise{};
+};
+std::span<const ReportMember> camt054_members();
+std::span<const ReportMember> nacha_members();
 
 }  // namespace pawl::bank

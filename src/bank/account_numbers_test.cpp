@@ -51,31 +51,50 @@ TEST(Amounts, decimals_are_those_of_the_currency) {
     EXPECT_EQ(amount_text(5, "BHD"), "0.005");
 }
 
-TEST(Amounts, a_text_is_read_without_losing_a_digit) {
-    EXPECT_EQ(amount_of("123.45", "EUR"), 12345);
-    EXPECT_EQ(amount_of("123.4", "EUR"), 12340);
-    EXPECT_EQ(amount_of("123", "EUR"), 12300);
-    EXPECT_EQ(amount_of("123.45000", "EUR"), 12345);
-    EXPECT_EQ(amount_of("00000000000000000001.00", "EUR"), 100);
-    EXPECT_EQ(amount_of("123.", "JPY"), 123);
-    EXPECT_EQ(amount_of("9999999999999999.99", "EUR"), 999'999'999'999'999'999);
-}
+struct Decimal {
+    std::string text;
+    std::optional<std::int64_t> units{};
+};
 
-TEST(Amounts, a_text_that_is_no_amount_of_the_currency_is_refused) {
-    for (const auto* bad :
-         {"",
-          ".5",
-          "1,5",
-          "-1",
-          "+1",
-          "1e3",
-          "123.456",
-          "1.2.3",
-          " 1",
-          "1 ",
-          "99999999999999999.00"})
-        EXPECT_FALSE(amount_of(bad, "EUR")) << bad;
-    EXPECT_FALSE(amount_of("1.5", "JPY"));
+// Issue 39, number 4: the lexical forms of xs:decimal (XML Schema 1.1 part 2, 3.3.3).
+TEST(Amounts, each_form_of_a_decimal_is_read_without_losing_a_digit) {
+    const std::vector<Decimal> texts{
+        {"123.45", 12345},
+        {"123.4", 12340},
+        {"123", 12300},
+        {"123.", 12300},
+        {".5", 50},
+        {"+1", 100},
+        {"-1", -100},
+        {"-0.00", 0},
+        {" \n1\t", 100},
+        {"123.4500000000", 12345},
+        {"00000000000000000001.00", 100},
+        {"9999999999999.99", 999'999'999'999'999},
+        {""},
+        {"."},
+        {"+"},
+        {"1,5"},
+        {"1e3"},
+        {"+-1"},
+        {"1 2"},
+        {"1.2.3"},
+        {"0x1"},
+        {"INF"},
+        {"123.456"},
+        {"0.000001"},
+        {"10000000000000.00"}};
+    for (const auto& [text, units] : texts) {
+        const auto parts = decimal_parts(text);
+        EXPECT_EQ(parts ? units_of(*parts, "EUR") : std::nullopt, units) << text;
+    }
+    EXPECT_FALSE(units_of(*decimal_parts("1.5"), "JPY"));
+    EXPECT_EQ(units_of(*decimal_parts("1200.00"), "JPY"), 1200);
+    EXPECT_EQ(whole_number(" +007.0 "), 7);
+    EXPECT_FALSE(whole_number("7.5"));
+    EXPECT_EQ(parts_text(1'250'000), "12.5");
+    EXPECT_EQ(parts_text(-1'000), "-0.01");
+    EXPECT_EQ(parts_text(700'000), "7");
 }
 
 }  // namespace

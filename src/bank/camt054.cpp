@@ -1,31 +1,32 @@
-// camt.054.001.08, BankToCustomerDebitCreditNotification. What is read of it:
+// camt.054, BankToCustomerDebitCreditNotification, versions 2 to 14. What is read of it:
 //
-//   GrpHdr/MsgId
-//   Ntfctn*  ElctrncSeqNb, Acct/Id
+//   AppHdr*  CpyDplct, PssblDplct                                     (in an envelope)
+//   GrpHdr/MsgId, MsgPgntn
+//   Ntfctn*  NtfctnPgntn, ElctrncSeqNb, CpyDplctInd, Acct/Id, Acct/Ccy
 //            TxsSummry  TtlNtries, TtlCdtNtries, TtlDbtNtries: NbOfNtries, Sum, TtlNetNtry
-//            Ntry*      Amt, CdtDbtInd, RvslInd, Sts/Cd, AcctSvcrRef
-//                       NtryDtls*  Btch: NbOfTxs, TtlAmt
-//                                  TxDtls*  Refs: AcctSvcrRef, EndToEndId;  Amt, RtrInf/Rsn/Cd
+//            Ntry*      src/bank/camt054_entry.cpp
 
 #include <pawl/bank_file.hpp>
 
 #include "src/bank/amount.hpp"
+#include "src/bank/camt054_entry.hpp"
 #include "src/bank/line_keys.hpp"
 #include "src/bank/report_check.hpp"
 #include "src/bank/xml_reader.hpp"
 
+#include <algorithm>
 #include <array>
-#include <charconv>
+#include <cstdlib>
+#include <map>
 #include <utility>
 
 namespace pawl::bank {
 
 namespace {
 
-constexpr std::string_view camt054_name_space = "urn:iso:std:iso:20022:tech:xsd:camt.054.001.08";
+constexpr std::string_view name_spaces = "urn:iso:std:iso:20022:tech:xsd:camt.054.001.";
+constexpr std::string_view body = "BkToCstmrDbtCdtNtfctn";
 
-// Of one payment or entry, in the smallest unit. A file of 64 MiB then has no sum over 63 bits.
-constexpr std::int64_t amount_max = 1'000'000'000'000;
 // A file of 64 MiB has fewer, unless it says next to nothing of each.
 constexpr std::size_t transactions_max = 500'000;
 
@@ -35,95 +36,167 @@ ReportProblem problem(std::string_view rule, std::string found) {
     return {"camt.054 " + std::string{rule}, std::move(found), {}};
 }
 
-std::optional<std::int64_t> whole_number(std::string_view text) {
-    std::int64_t value = 0;
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text.empty() || read.ec != std::errc{} || read.ptr != text.data() + text.size())
-        return std::nullopt;
-    return value;
+bool is_version(std::string_view name_space) {
+    if (!name_space.starts_with(name_spaces)) return false;
+    const auto version = name_space.substr(name_spaces.size());
+    return version.size() == 2 && version >= "02" && version <= "14" && version[1] >= '0' &&
+           version[1] <= '9';
 }
 
 struct Sum {
     std::int64_t count{};
-    std::int64_t amount{};
+    std::int64_t parts{};
     void add(std::int64_t one) {
         ++count;
-        amount += one;
+        parts += one;
     }
 };
 
-// What the file says of things that were counted: their number and their amount, by these paths;
-// each may be missing.
-struct StatedTotal {
-    std::string_view count_path;
-    std::string_view sum_path;
-    std::string count;
-    std::string sum;
+struct Page {
+    std::int64_t number{1};
+    bool last{true};
+    bool alone() const { return number == 1 && last; }
 };
-StatedTotal stated_total(
-    const XmlElement& parent, std::string_view count_path, std::string_view sum_path
+// nullopt: the pagination can't be read.
+std::optional<Page> read_page(const XmlElement& parent, const std::string& path) {
+    if (parent.find(path) == nullptr) return Page{};
+    const auto number = whole_number(parent.text_at(path + "/PgNb"));
+    const auto last = read_boolean(parent.text_at(path + "/LastPgInd"));
+    if (!number || *number < 1 || !last) return std::nullopt;
+    return Page{*number, *last};
+}
+
+// What the file says of things that were counted. Of a page, it may be said of all pages.
+Problem compare_count(
+    std::string_view path, std::string_view stated, std::int64_t counted, Page page
 ) {
-    return {
-        count_path,
-        sum_path,
-        std::string{parent.text_at(count_path)},
-        std::string{parent.text_at(sum_path)}};
+    if (stated.empty()) return std::nullopt;
+    const auto count = whole_number(stated);
+    if (count == counted || (count && *count > counted && !page.alone())) return std::nullopt;
+    return problem(
+        path, "it says " + std::string{stated} + ", the file has " + std::to_string(counted)
+    );
+}
+Problem compare_sum(
+    std::string_view path, std::string_view stated, std::int64_t counted, Page page
+) {
+    if (stated.empty()) return std::nullopt;
+    const auto sum = decimal_parts(stated);
+    if (sum == counted || (sum && *sum > counted && !page.alone())) return std::nullopt;
+    return problem(
+        path, "it says " + std::string{stated} + ", the file has " + parts_text(counted)
+    );
 }
 
-Problem compare(const StatedTotal& stated, const Sum& counted, std::string_view currency) {
-    if (!stated.count.empty() && whole_number(stated.count) != counted.count)
-        return problem(
-            stated.count_path,
-            "it says " + stated.count + ", the file has " + std::to_string(counted.count)
-        );
-    if (!stated.sum.empty() && amount_of(stated.sum, currency) != counted.amount)
-        return problem(
-            stated.sum_path,
-            "it says " + stated.sum + ", the file has " + amount_text(counted.amount, currency)
-        );
-    return std::nullopt;
+std::string_view account_of(const XmlElement& notification) {
+    const auto iban = notification.text_at("Acct/Id/IBAN");
+    return iban.empty() ? notification.text_at("Acct/Id/Othr/Id") : iban;
 }
 
-// What an element's Amt says; nullopt: it is missing or is no amount.
-struct Money {
-    std::int64_t units{};
-    std::string currency{};
-};
-std::optional<Money> money_of(const XmlElement& parent) {
-    const auto* amount = parent.find("Amt");
-    if (amount == nullptr) return std::nullopt;
-    const auto units = amount_of(amount->text, amount->currency);
-    if (!units || *units > amount_max || amount->currency.empty()) return std::nullopt;
-    return Money{*units, amount->currency};
+// "BizMsgEnvlp/*Document/X/Y" is "X/Y"; empty: not in a message.
+std::string_view path_in_message(std::string_view path) {
+    for (std::string_view rest = path; !rest.empty();) {
+        const auto end = std::min(rest.find('/'), rest.size());
+        const auto name = rest.substr(0, end);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+        if (name == "Document" || name == "*Document") return rest;
+    }
+    return {};
 }
-
-// A payment of an entry.
-struct Transaction {
-    std::optional<Money> money{};
-    bool has_amount{};
-    std::string reference{};
-    std::string end_to_end_id{};
-    bool returned{};
-    std::string reason{};
-};
-// NtryDtls: payments of an entry that the bank made as one batch.
-struct Group {
-    std::vector<Transaction> transactions{};
-    StatedTotal batch{};
-};
 
 // Reads one notification after the other from their elements, each of which is dropped when it has
 // been read: a file has any number of them.
 class NotificationReader {
 public:
     XmlThen read(std::string_view path, const XmlElement& element) {
-        constexpr std::string_view notification = "BkToCstmrDbtCdtNtfctn/Ntfctn";
-        if (!path.starts_with(notification)) return XmlThen::keep;
-        path.remove_prefix(notification.size());
+        if (path.ends_with("AppHdr") && path_in_message(path).empty()) read_header(element);
+        path = path_in_message(path);
+        if (!path.starts_with(body)) return XmlThen::keep;
+        path.remove_prefix(body.size());
+        if (path == "/GrpHdr")
+            problem_ = read_group_header(element);
+        else if (path.starts_with("/Ntfctn"))
+            return read_notification(path.substr(sizeof("/Ntfctn") - 1), element);
+        return problem_ ? XmlThen::stop : XmlThen::keep;
+    }
+
+    Problem problem_found() { return std::move(problem_); }
+    Report& report() { return report_; }
+
+    // Of a notification, which may be an unfinished one.
+    void add_number(const XmlElement& notification) {
+        const auto account = std::string{account_of(notification)};
+        const auto number = whole_number(notification.text_at("ElctrncSeqNb"));
+        const auto page = read_page(notification, "NtfctnPgntn").value_or(Page{});
+        if (account.empty()) return;
+        const bool repeated = repeated_ || !notification.text_at("CpyDplctInd").empty();
+        if (!number)
+            report_.unnumbered.push_back(account);
+        else
+            add_number(account, *number, page.alone() ? page_ : page, repeated);
+        if (page.alone()) return;
+        if (first_page_ == 0) first_page_ = page.number;
+        const auto id = std::string{notification.text_at("Id")};
+        report_.numbers.push_back(
+            {.series = account + " pages of " + id,
+             .number = page.number,
+             .repeated = repeated,
+             .first = 1}
+        );
+    }
+
+    void end() {
+        report_.message_id = message_id_;
+        const auto is_copy = [](const ReportNumber& one) { return one.repeated; };
+        if (std::ranges::any_of(report_.numbers, is_copy)) report_.message_id += " copy";
+        const auto page = page_.number > 1 ? page_.number : first_page_;
+        if (page > 1) report_.message_id += " page " + std::to_string(page);
+        if (!page_.alone())
+            report_.numbers.push_back(
+                {.series = "pages of " + message_id_,
+                 .number = page_.number,
+                 .repeated = repeated_,
+                 .first = 1}
+            );
+    }
+
+private:
+    // Only the first notification of an account goes on from the page before, and only its last one
+    // goes on in the next page.
+    void add_number(const std::string& account, std::int64_t number, Page page, bool repeated) {
+        for (auto& one : report_.numbers) {
+            if (one.series != account) continue;
+            one.last_page = true;
+            page.number = 1;
+        }
+        report_.numbers.push_back(
+            {.series = account,
+             .number = number,
+             .page = page.number,
+             .last_page = page.last,
+             .repeated = repeated}
+        );
+    }
+    // head.001. A possible duplicate may also be the first that arrives.
+    void read_header(const XmlElement& header) {
+        repeated_ = !header.text_at("CpyDplct").empty() ||
+                    read_boolean(header.text_at("PssblDplct")).value_or(false);
+    }
+
+    Problem read_group_header(const XmlElement& header) {
+        if (!message_id_.empty()) return problem("GrpHdr", "one file has several messages");
+        message_id_ = header.text_at("MsgId");
+        const auto page = read_page(header, "MsgPgntn");
+        if (!page) return problem("GrpHdr/MsgPgntn", "it is no page");
+        page_ = *page;
+        return std::nullopt;
+    }
+
+    XmlThen read_notification(std::string_view path, const XmlElement& element) {
         if (path == "/Ntry/NtryDtls/TxDtls")
             problem_ = end_transaction(element);
         else if (path == "/Ntry/NtryDtls")
-            end_group(element);
+            batches_.push_back(read_batch(element, std::exchange(payments_, {})));
         else if (path == "/Ntry")
             problem_ = end_entry(element);
         else if (path.empty())
@@ -133,191 +206,148 @@ public:
         return problem_ ? XmlThen::stop : XmlThen::drop;
     }
 
-    Problem problem_found() { return std::move(problem_); }
-    Report& report() { return report_; }
-
-private:
     Problem end_transaction(const XmlElement& details) {
         if (++transactions_ > transactions_max)
             return problem(
                 "TxDtls", "it has more than " + std::to_string(transactions_max) + " payments"
             );
-        open_group_.push_back(
-            {.money = money_of(details),
-             .has_amount = details.find("Amt") != nullptr,
-             .reference = std::string{details.text_at("Refs/AcctSvcrRef")},
-             .end_to_end_id = std::string{details.text_at("Refs/EndToEndId")},
-             .returned = details.find("RtrInf") != nullptr,
-             .reason = std::string{details.text_at("RtrInf/Rsn/Cd")}}
-        );
+        payments_.push_back(read_payment(details));
         return std::nullopt;
     }
 
-    void end_group(const XmlElement& group) {
-        groups_.push_back(
-            {std::exchange(open_group_, {}), stated_total(group, "Btch/NbOfTxs", "Btch/TtlAmt")}
-        );
-    }
-
-    Problem end_entry(const XmlElement& entry) {
-        const auto groups = std::exchange(groups_, {});
-        const auto money = money_of(entry);
-        if (!money) return problem("Ntry/Amt", "it is missing, or is no amount");
-        if (!currency_.empty() && currency_ != money->currency)
-            return problem("Ntry/Amt", "one notification has several currencies");
-        currency_ = money->currency;
-        const auto direction = entry.text_at("CdtDbtInd");
-        if (direction != "DBIT" && direction != "CRDT")
+    // What the sums need must be right.
+    Problem end_entry(const XmlElement& element) {
+        const auto amount = read_amount(element.find("Amt"));
+        if (!amount) return problem("Ntry/Amt", "it is missing, or is no amount");
+        if (currency_.empty()) currency_ = amount->currency;
+        auto entry = read_entry(element, *amount);
+        entry.batches = std::exchange(batches_, {});
+        if (entry.direction != "DBIT" && entry.direction != "CRDT")
             return problem("Ntry/CdtDbtInd", "it is neither DBIT nor CRDT");
-        (direction == "DBIT" ? debits_ : credits_).add(money->units);
-        if (entry.text_at("Sts/Cd") != "BOOK")
-            return problem(
-                "Ntry/Sts/Cd BOOK", "an entry is " + std::string{entry.text_at("Sts/Cd")}
-            );
-        return add_groups(entry, *money, groups);
-    }
-
-    Problem add_groups(
-        const XmlElement& entry, const Money& money, const std::vector<Group>& groups
-    ) {
-        std::size_t count = 0;
-        for (const auto& group : groups) count += group.transactions.size();
-        if (count == 0)
-            return problem("Ntry/NtryDtls/TxDtls", "an entry does not name its payments");
-        Sum all;
-        for (const auto& group : groups) {
-            Sum batch;
-            for (const auto& one : group.transactions)
-                if (auto wrong = add_line(entry, one, money, count == 1, batch)) return wrong;
-            all.amount += batch.amount;
-            if (auto wrong = compare(group.batch, batch, money.currency)) return wrong;
-        }
-        if (all.amount != money.units)
-            return problem(
-                "Ntry/Amt",
-                "it is " + amount_text(money.units, money.currency) + ", its payments are " +
-                    amount_text(all.amount, money.currency)
-            );
-        return std::nullopt;
-    }
-
-    // `only`: the entry's amount and reference are this payment's, unless it has its own.
-    Problem add_line(
-        const XmlElement& entry,
-        const Transaction& one,
-        const Money& of_entry,
-        bool only,
-        Sum& batch
-    ) {
-        const auto money =
-            !one.money && only && !one.has_amount ? std::optional{of_entry} : one.money;
-        if (!money || money->currency != of_entry.currency)
-            return problem("TxDtls/Amt", "it is missing, or in another currency than its entry");
-        batch.add(money->units);
-        const auto reference = one.reference.empty() && only
-                                   ? std::string{entry.text_at("AcctSvcrRef")}
-                                   : one.reference;
-        const auto direction = entry.text_at("CdtDbtInd");
-        if (one.returned == (direction == "DBIT"))
-            return problem(
-                "TxDtls/RtrInf",
-                one.returned ? "a return is booked as DBIT"
-                             : "a CRDT without a return: money that no payment explains"
-            );
-        // Some banks give one reference to all payments of a batch, so it is not the whole key.
-        const auto about = ":" + one.end_to_end_id + (one.returned ? ":returned" : ":paid");
-        const auto content = one.end_to_end_id + "\n" + std::to_string(money->units) +
-                             money->currency + "\n" + std::string{entry.text_at("BookgDt/Dt")} +
-                             about;
-        report_.lines.push_back(
-            {.what = one.returned ? ReportLine::What::returned : ReportLine::What::paid,
-             .key = reference.empty() ? keys_.key({}, content) : keys_.key(reference + about, {}),
-             .end_to_end_id = one.end_to_end_id,
-             .amount = money->units,
-             .currency = money->currency,
-             .reason = one.reason}
-        );
+        (entry.direction == "DBIT" ? debits_ : credits_).add(amount->parts);
+        if (debits_.parts + credits_.parts > parts_sum_max)
+            return problem("Ntry/Amt", "it is too large");
+        auto effect = decide_entry(entry);
+        for (auto& line : effect.lines) lines_.push_back(std::move(line));
+        for (auto& item : effect.set_aside) report_.set_aside.push_back(std::move(item));
         return std::nullopt;
     }
 
     Problem end_notification(const XmlElement& notification) {
-        auto account = notification.text_at("Acct/Id/IBAN");
-        if (account.empty()) account = notification.text_at("Acct/Id/Othr/Id");
+        const auto account = std::string{account_of(notification)};
         if (account.empty()) return problem("Ntfctn/Acct/Id", "it has no account");
-        if (!report_.sender.empty() && report_.sender != account)
-            return problem("Ntfctn/Acct/Id", "one file has several accounts");
-        report_.sender = account;
-        const auto number = whole_number(notification.text_at("ElctrncSeqNb"));
-        if (!number) return problem("Ntfctn/ElctrncSeqNb", "without it a gap can't be seen");
-        report_.numbers.push_back({report_.sender, *number});
-        auto wrong = totals(notification);
+        if (report_.sender.empty()) report_.sender = account;
+        const auto page = read_page(notification, "NtfctnPgntn");
+        if (!page) return problem("Ntfctn/NtfctnPgntn", "it is no page");
+        add_number(notification);
+        add_lines(notification, account);
+        auto wrong = totals(notification, page->alone() ? page_ : *page);
         currency_.clear();
         debits_ = credits_ = {};
         return wrong;
     }
 
-    Problem totals(const XmlElement& notification) const {
+    void add_lines(const XmlElement& notification, const std::string& account) {
+        const auto copy = notification.text_at("CpyDplctInd");
+        const bool known_copy = copy.empty() || copy == "CODU" || copy == "COPY" || copy == "DUPL";
+        const auto currency = notification.text_at("Acct/Ccy");
+        if (!currency.empty()) currency_ = currency;
+        for (auto& [line, reference, content] : std::exchange(lines_, {})) {
+            if (!known_copy) {
+                set_aside(line, "Ntfctn/CpyDplctInd", "it is " + std::string{copy});
+            } else if (line.currency != currency_) {
+                set_aside(line, "Ntry/Amt/Ccy", "its account is in " + currency_);
+            } else {
+                line.key = keys_[account].key(reference, content);
+                if (account != report_.sender) line.account = account;
+                report_.lines.push_back(std::move(line));
+            }
+        }
+    }
+    void set_aside(const ReportLine& line, const std::string& rule, const std::string& why) {
+        report_.set_aside.push_back(
+            {"camt.054 " + rule,
+             amount_text(line.amount, line.currency) + " " + line.currency + ": " + why,
+             line.end_to_end_id}
+        );
+    }
+
+    Problem totals(const XmlElement& notification, Page page) const {
         const auto* summary = notification.find("TxsSummry");
         if (summary == nullptr) return std::nullopt;
-        const Sum all{debits_.count + credits_.count, debits_.amount + credits_.amount};
         struct Total {
             std::string name;
             Sum counted;
         };
+        const Sum all{debits_.count + credits_.count, debits_.parts + credits_.parts};
         const std::array<Total, 3> given{
             {{"TtlNtries", all}, {"TtlCdtNtries", credits_}, {"TtlDbtNtries", debits_}}};
-        for (const auto& one : given) {
-            const auto count_path = one.name + "/NbOfNtries";
-            const auto sum_path = one.name + "/Sum";
-            if (auto wrong =
-                    compare(stated_total(*summary, count_path, sum_path), one.counted, currency_))
+        for (const auto& [name, counted] : given) {
+            const auto count = name + "/NbOfNtries";
+            const auto sum = name + "/Sum";
+            if (auto wrong = compare_count(count, summary->text_at(count), counted.count, page))
+                return wrong;
+            if (auto wrong = compare_sum(sum, summary->text_at(sum), counted.parts, page))
                 return wrong;
         }
-        const auto net = credits_.amount - debits_.amount;
-        if (auto wrong = compare(
-                stated_total(*summary, {}, "TtlNtries/TtlNetNtry/Amt"),
-                {0, net < 0 ? -net : net},
-                currency_
-            ))
-            return wrong;
-        const auto direction = summary->text_at("TtlNtries/TtlNetNtry/CdtDbtInd");
-        if (!direction.empty() && net != 0 && (direction == "DBIT") != (net < 0))
-            return problem("TtlNtries/TtlNetNtry/CdtDbtInd", "the entries' sum has another sign");
+        return page.alone() ? net_total(*summary) : std::nullopt;
+    }
+
+    // Before version 4 the net amount and its sign stand beside the sum.
+    Problem net_total(const XmlElement& summary) const {
+        const auto net = credits_.parts - debits_.parts;
+        for (const std::string amount : {"TtlNtries/TtlNetNtry/Amt", "TtlNtries/TtlNetNtryAmt"})
+            if (auto wrong = compare_sum(amount, summary.text_at(amount), std::abs(net), {}))
+                return wrong;
+        for (const std::string path : {"TtlNtries/TtlNetNtry/CdtDbtInd", "TtlNtries/CdtDbtInd"}) {
+            const auto direction = summary.text_at(path);
+            if (!direction.empty() && net != 0 && (direction == "DBIT") != (net < 0))
+                return problem(path, "the entries' sum has another sign");
+        }
         return std::nullopt;
     }
 
     Report report_;
-    LineKeys keys_;
+    std::map<std::string, LineKeys> keys_;  // Of each account.
     Problem problem_;
+    std::string message_id_;
+    Page page_;                   // Of the message.
+    std::int64_t first_page_{0};  // Of the first notification that has a page of its own.
+    bool repeated_{false};
     std::size_t transactions_{0};
-    std::vector<Transaction> open_group_;
-    std::vector<Group> groups_;  // Of the open entry.
+    std::vector<CamtPayment> payments_;  // Of the open batch.
+    std::vector<CamtBatch> batches_;     // Of the open entry.
     // Of the open notification:
+    std::vector<CamtLine> lines_;
     std::string currency_;
     Sum debits_;
     Sum credits_;
 };
 
-// The account and the number of a notification, which may be an unfinished one.
-std::optional<ReportNumber> number_of(const XmlElement& notification) {
-    auto account = notification.text_at("Acct/Id/IBAN");
-    if (account.empty()) account = notification.text_at("Acct/Id/Othr/Id");
-    const auto number = whole_number(notification.text_at("ElctrncSeqNb"));
-    if (account.empty() || !number) return std::nullopt;
-    return ReportNumber{std::string{account}, *number};
+// The message, perhaps in an envelope, and its namespace.
+struct Message {
+    const XmlElement* element{};
+    std::string_view name_space{};
+};
+Message find_message(const XmlElement& from, std::string_view name_space) {
+    if (!from.name_space.empty()) name_space = from.name_space;
+    if (from.name == "Document" || from.name == "*Document") return {&from, name_space};
+    for (const auto& child : from.children)
+        if (const auto found = find_message(child, name_space); found.element != nullptr)
+            return found;
+    return {};
 }
 
-ReadReport report_of(const XmlDocument& document, NotificationReader& reader) {
-    if (document.root.name != "Document" || document.name_space != camt054_name_space)
-        return problem("namespace", "it is not " + std::string{camt054_name_space});
-    if (auto wrong = reader.problem_found()) return std::move(*wrong);
-    const auto* body = document.root.find("BkToCstmrDbtCdtNtfctn");
-    if (body == nullptr) return problem("BkToCstmrDbtCdtNtfctn", "it is missing");
-    auto& report = reader.report();
-    report.message_id = body->text_at("GrpHdr/MsgId");
+Problem problem_of(const XmlDocument& document, NotificationReader& reader) {
+    const auto message = find_message(document.root, {});
+    if (message.element == nullptr || !is_version(message.name_space))
+        return problem("namespace", "it is not " + std::string{name_spaces} + "02 to 14");
+    if (auto wrong = reader.problem_found()) return wrong;
+    if (message.element->find(body) == nullptr) return problem(body, "it is missing");
+    const auto& report = reader.report();
     if (report.message_id.empty()) return problem("GrpHdr/MsgId", "it is missing");
-    if (report.numbers.empty()) return problem("Ntfctn", "it is missing");
-    return std::move(report);
+    if (report.sender.empty()) return problem("Ntfctn", "it is missing");
+    return std::nullopt;
 }
 
 }  // namespace
@@ -330,15 +360,16 @@ ReadReport read_camt054(std::string_view bytes) {
     if (const auto* wrong = std::get_if<XmlProblem>(&read))
         return checked(problem("XML", wrong->found));
     const auto& document = std::get<XmlDocument>(read);
-    auto made = report_of(document, reader);
-    auto* wrong = std::get_if<ReportProblem>(&made);
-    if (wrong == nullptr) return checked(std::move(made));
-    wrong->numbers = std::move(reader.report().numbers);
+    reader.end();
+    auto wrong = problem_of(document, reader);
+    if (!wrong) return checked(std::move(reader.report()));
     // Reading stopped in this notification.
-    const auto* open = document.root.find("BkToCstmrDbtCdtNtfctn/Ntfctn");
-    if (const auto number = open == nullptr ? std::nullopt : number_of(*open))
-        wrong->numbers.push_back(*number);
-    return checked(std::move(made));
+    const auto message = find_message(document.root, {});
+    if (message.element != nullptr)
+        if (const auto* open = message.element->find(std::string{body} + "/Ntfctn"))
+            reader.add_number(*open);
+    wrong->numbers = std::move(reader.report().numbers);
+    return checked(std::move(*wrong));
 }
 
 }  // namespace pawl::bank

@@ -31,7 +31,8 @@ std::string_view field(std::string_view record, std::size_t first, std::size_t l
 }
 
 std::string trimmed(std::string_view record, std::size_t first, std::size_t last) {
-    const auto text = field(record, first, last);
+    auto text = field(record, first, last);
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
     return std::string{text.substr(0, text.find_last_not_of(' ') + 1)};
 }
 

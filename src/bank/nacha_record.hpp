@@ -25,7 +25,7 @@ private:
 
 // The characters from position `first` to `last`, counted from 1 as in the standard.
 std::string_view field(std::string_view record, std::size_t first, std::size_t last);
-// The same without blanks at its end.
+// The same without blanks around it.
 std::string trimmed(std::string_view record, std::size_t first, std::size_t last);
 // nullopt: not digits alone.
 std::optional<std::int64_t> number_at(std::string_view record, std::size_t first, std::size_t last);

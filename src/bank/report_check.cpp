@@ -28,7 +28,8 @@ bool is_storable(const ReportNumber& number) {
 
 bool is_storable(const ReportLine& line) {
     return is_storable(line.key, key_max) && is_storable(line.end_to_end_id, text_max) &&
-           is_storable(line.currency, text_max) && is_storable(line.reason, text_max);
+           is_storable(line.currency, text_max) && is_storable(line.reason, text_max) &&
+           is_storable(line.account, text_max);
 }
 
 std::string printable(std::string_view text) {
@@ -55,15 +56,25 @@ ReadReport checked(ReadReport read) {
     auto& report = std::get<Report>(read);
     const bool head =
         is_storable(report.sender, text_max) && is_storable(report.message_id, text_max) &&
-        std::ranges::all_of(report.numbers, [](const auto& one) { return is_storable(one); });
+        std::ranges::all_of(report.numbers, [](const auto& one) { return is_storable(one); }) &&
+        std::ranges::all_of(report.unnumbered, [](const auto& one) {
+            return is_storable(one, text_max);
+        });
     if (!head) return ReportProblem{value_rule, "one of its sender, message id and series", {}};
-    const auto wrong =
-        std::ranges::find_if(report.lines, [](const auto& line) { return !is_storable(line); });
-    if (wrong == report.lines.end()) return read;
-    return checked(ReportProblem{
-        value_rule,
-        "one of payment " + std::to_string(wrong - report.lines.begin() + 1) + " of the file",
-        std::move(report.numbers)});
+    std::size_t place = 0;
+    std::erase_if(report.lines, [&](const ReportLine& line) {
+        ++place;
+        if (is_storable(line)) return false;
+        report.set_aside.push_back(
+            {value_rule, "one of payment " + std::to_string(place) + " of the file"}
+        );
+        return true;
+    });
+    for (auto& item : report.set_aside) {
+        item.found = printable(item.found);
+        if (!is_storable(item.end_to_end_id, text_max)) item.end_to_end_id.clear();
+    }
+    return read;
 }
 
 }  // namespace pawl::bank

@@ -54,12 +54,20 @@ private:
     std::size_t begin_{0};
 };
 
-// Of a declaration. Empty: none is declared.
+// Of a declaration, in any case. Empty: none is declared.
 bool allowed_encoding(std::string_view name) {
     // Not utf-16le: libxml2 would go on in it behind a declaration in ASCII, and Characters has
     // read others. It refuses a wrong "utf-16" itself.
-    constexpr std::array<std::string_view, 6> allowed{
-        "", "utf-8", "utf-16", "us-ascii", "iso-8859-1", "windows-1252"};
+    constexpr std::array<std::string_view, 9> allowed{
+        "",
+        "utf-8",
+        "utf8",
+        "utf-16",
+        "us-ascii",
+        "iso-8859-1",
+        "latin1",
+        "iso-8859-15",
+        "windows-1252"};
     std::string lower{name};
     std::ranges::transform(lower, lower.begin(), [](char c) {
         return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -67,7 +75,8 @@ bool allowed_encoding(std::string_view name) {
     return std::ranges::find(allowed, lower) != allowed.end();
 }
 
-// The pseudo-attributes of a declaration (XML 1.0, production 23); i is behind "<?xml".
+// The pseudo-attributes of a declaration (XML 1.0, 2.8, production 23), of which i is behind
+// "<?xml".
 struct Declared {
     std::size_t end{};
     std::string encoding;

@@ -116,16 +116,18 @@ private:
         if (name.size() > xml_name_max) return stop("a name has more than 64 bytes");
         if (++elements_ > xml_elements_max) return stop("one part has more than 10,000 elements");
         auto* element = &document_.root;
-        if (open_.empty()) {
-            document_.name_space = name_space;
-        } else {
+        const bool same_space = !open_.empty() && name_spaces_.back() == name_space;
+        if (!open_.empty()) {
             open_.back()->text.clear();
             element = &open_.back()->children.emplace_back();
-            path_sizes_.push_back(path_.size());
-            if (!path_.empty()) path_ += '/';
-            path_ += name;
+            path_ += '/';
         }
-        element->name = name;
+        if (!same_space) element->name_space = name_space;
+        if (!same_space && !open_.empty()) element->name = "*";
+        element->name += name;
+        name_spaces_.push_back(name_space);
+        path_sizes_.push_back(path_.size());
+        path_ += element->name;
         element->currency = currency_of(attributes);
         // The pointer stays valid: a parent gets its next child only when this one has ended.
         open_.push_back(element);
@@ -145,10 +147,11 @@ private:
     void end() {
         auto& element = *open_.back();
         open_.pop_back();
+        name_spaces_.pop_back();
         if (!element.children.empty()) element.text.clear();
         if (open_.empty()) return;
         const auto then = on_element_ ? on_element_(path_, element) : XmlThen::keep;
-        path_.resize(path_sizes_.back());
+        path_.resize(path_sizes_.back() - 1);
         path_sizes_.pop_back();
         if (then == XmlThen::keep) return;
         elements_ -= size_of(element);
@@ -176,15 +179,22 @@ private:
     std::unique_ptr<xmlParserCtxt, FreeContext> context_;
     XmlDocument document_;
     std::vector<XmlElement*> open_;
-    std::string path_;                     // Of the innermost open element, below the root.
-    std::vector<std::size_t> path_sizes_;  // Of the path of each one's parent.
-    std::size_t elements_{0};              // That are kept, and open.
+    std::vector<std::string_view> name_spaces_;  // Of the open elements; libxml2 owns them.
+    std::vector<std::size_t> path_sizes_;        // Where each one's name begins in the path.
+    std::string path_;                           // Of the innermost open element.
+    std::size_t elements_{0};                    // That are kept, and open.
     std::optional<std::string> problem_;
     std::exception_ptr thrown_;
     bool done_{false};
 };
 
 }  // namespace
+
+std::string_view trimmed_text(std::string_view text) {
+    constexpr std::string_view white = " \t\r\n";
+    text.remove_prefix(std::min(text.find_first_not_of(white), text.size()));
+    return text.substr(0, text.find_last_not_of(white) + 1);
+}
 
 const XmlElement* XmlElement::find(std::string_view path) const {
     const auto* at = this;
@@ -204,7 +214,7 @@ const XmlElement* XmlElement::find(std::string_view path) const {
 
 std::string_view XmlElement::text_at(std::string_view path) const {
     const auto* found = find(path);
-    return found == nullptr ? std::string_view{} : std::string_view{found->text};
+    return found == nullptr ? std::string_view{} : trimmed_text(found->text);
 }
 
 std::vector<const XmlElement*> XmlElement::all(std::string_view child) const {

@@ -1,6 +1,6 @@
 // A bank's reports: camt.054 and returns of NACHA. Every text is a report or a problem with a rule;
-// a report has a sender, numbers and keys, and its lines fit into 63 bits together; reading is
-// repeatable.
+// a report has a sender, keys and numbers, or an account without one; its lines fit into 63 bits
+// together; what is set aside has a rule; reading is repeatable.
 
 #include <pawl/bank_file.hpp>
 
@@ -16,7 +16,7 @@ void check_lines(const bank::Report& report) {
     std::int64_t sum = 0;
     for (const auto& line : report.lines) {
         PAWL_ASSERT(line.key.starts_with("ref:") || line.key.starts_with("hash:"));
-        PAWL_ASSERT(line.amount >= 0);
+        PAWL_ASSERT(line.amount > 0);
         PAWL_ASSERT(line.amount <= std::numeric_limits<std::int64_t>::max() - sum);
         PAWL_ASSERT(!line.currency.empty());
         sum += line.amount;
@@ -33,7 +33,8 @@ void check_read(const bank::ReadReport& read, const bank::ReadReport& again) {
     const auto& report = std::get<bank::Report>(read);
     PAWL_ASSERT(!report.sender.empty());
     PAWL_ASSERT(!report.message_id.empty());
-    PAWL_ASSERT(!report.numbers.empty());
+    PAWL_ASSERT(!report.numbers.empty() || !report.unnumbered.empty());
+    for (const auto& item : report.set_aside) PAWL_ASSERT(!item.rule.empty());
     const auto& same = std::get<bank::Report>(again);
     PAWL_ASSERT(report.lines.size() == same.lines.size());
     for (std::size_t i = 0; i < report.lines.size(); ++i)

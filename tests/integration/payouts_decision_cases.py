@@ -2,9 +2,10 @@
 import collections
 import json
 import os
+import re
 import subprocess
 
-from file_bank import IBAN, camt054
+from file_bank import IBAN, camt054, nacha_returns
 from payouts_world import NACHA, SEPA, PayoutsWorld
 from phone import Phone
 from world import World, check, check_equal, wait_until
@@ -261,7 +262,119 @@ def a_file_that_is_given_up_is_made_again(settings):
         check_equal(world.bank.waiting(), ['payouts-00000002.xml'], 'files at the bank')
 
 
+# What no line can say, and files in other forms.
+
+def changed(data, more='', head=''):
+    """The report without its summary, with entries and a part of its group header."""
+    text = re.sub('<TxsSummry>.*</TxsSummry>', '', data.decode())
+    return text.replace('</GrpHdr>', head + '</GrpHdr>').replace('</Ntfctn>', more + '</Ntfctn>').encode()
+
+
+def entry(cents, direction, status, inner, more=''):
+    return (f'<Ntry><Amt Ccy="EUR">{cents / 100:.2f}</Amt><CdtDbtInd>{direction}</CdtDbtInd>{more}<Sts><Cd>{status}</Cd></Sts>'
+            f'<NtryDtls>{inner}</NtryDtls></Ntry>')
+
+
+def details(booking):
+    return f'<TxDtls><Refs><EndToEndId>{booking.end_to_end}</EndToEndId></Refs></TxDtls>'
+
+
+def what_no_line_can_say_is_set_aside(settings):
+    """Issue 39, number 3: a fee or a pending entry stopped its whole report, and a reversed return would have been a payment."""
+    with PayoutsWorld(settings.bin) as world:
+        world.start()
+        booked = sent_and_booked(world, 4)
+        more = (entry(490, 'DBIT', 'BOOK', '') + entry(1001, 'DBIT', 'PDNG', details(booked[1]))
+                + entry(1002, 'DBIT', 'BOOK', details(booked[2]), '<RvslInd>true</RvslInd>'))
+        world.bank.write('camt054-1.xml', changed(camt054(1, booked[:1], []), more))
+        world.bank.write('camt054-2.xml', camt054(2, [booked[3], booked[2]._replace(cents=5)], []))
+        world.bank.write('camt054-3.xml', camt054(3, [booked[0]], [], references=False))   # With another key.
+        world.fetch()
+        world.wait('the lines of all', lambda: world.states() == {'paid': 2, 'sent': 2} and len(world.shown('reports')) == 3 and
+                   all(one['state'] == 'imported' for one in world.shown('reports')))
+        first = world.shown('reports')[0]
+        check_equal([one['set_aside'] for one in world.shown('reports')], [3, 1, 1], 'items of the reports')
+        items = world.shown('reports', 'show', str(first['id']))[0]['set_aside']
+        check_equal([one['rule'].split(' ')[1] for one in items], ['Ntry/NtryDtls/TxDtls', 'Ntry/Sts', 'Ntry/RvslInd'], f'{items}')
+        check('report_items_set_aside' in world.log(), 'the event')
+        check_equal(world.run_command('files', 'cancel', '1', '--reason', 'x').returncode, 1, 'the file that the bank has')
+        check_equal(world.run_command('reports', 'settle', str(first['id']), '--reason', 'x').returncode, 1, 'nothing by hand')
+        said = ('--paid', booked[1].end_to_end)
+        plan = world.decide('reports', 'settle', str(first['id']), *said, '--dry-run')
+        check_equal((plan['lines'], world.states()), (1, {'paid': 2, 'sent': 2}), 'a dry run')
+        check_equal(world.decide('reports', 'settle', str(first['id']), *said), plan, 'what is done')
+        check_equal(world.states(), {'paid': 3, 'sent': 1}, 'payouts')
+        check_equal(world.run_command('reports', 'skip', str(first['id']), '--reason', 'x').returncode, 1, 'a second decision')
+
+
+def pages_of_a_message_have_one_effect(settings):
+    """Issue 39, number 3: page 2 of a message was refused for good, as a message that came again, while the series went on."""
+    with PayoutsWorld(settings.bin) as world:
+        world.start()
+        booked = sent_and_booked(world, 4)
+
+        def page(number, of, last, paid):
+            head = f'<MsgPgntn><PgNb>{of}</PgNb><LastPgInd>{"true" if last else "false"}</LastPgInd></MsgPgntn>'
+            world.bank.write(f'page-{number}-{of}.xml', changed(camt054(number, paid, [], message='PAGED'), head=head))
+        world.bank.write('a-later.xml', camt054(2, booked[3:], []))
+        page(1, 1, False, booked[:1])
+        world.fetch()
+        world.wait('page 1', lambda: world.is_state('paid', 1))
+        check('is number 2' in world.stopped('numbers without a gap')['found'], 'the next report waits for the last page')
+        page(1, 3, True, booked[2:3])
+        world.fetch()
+        world.wait('page 3 to wait', lambda: 'number 3 of pages of PAGED, the next one is 2' in world.command('reports'))
+        page(1, 2, False, booked[1:2])
+        world.fetch()
+        world.wait('all', lambda: world.is_state('paid', 4))
+        check_equal({one['state'] for one in world.shown('reports')}, {'imported'}, 'reports')
+
+
+def a_report_in_another_form_is_read(settings):
+    """Issue 39, number 4: ill-formed text before the first element ended each server that read it."""
+    with PayoutsWorld(settings.bin) as world:
+        world.start()
+        booked = sent_and_booked(world)
+        world.bank.write('ill-formed.xml', b'\n' + camt054(1, booked[:1], []))
+        world.fetch()
+        world.stopped('camt.054 XML')
+        text = camt054(1, booked[:1], []).decode().replace('encoding="UTF-8"', 'encoding="UTF-16"')
+        world.bank.write('utf-16.xml', text.encode('utf-16'))
+        old = camt054(2, booked[1:], []).decode().replace('001.08', '001.02').replace('<Sts><Cd>BOOK</Cd></Sts>', '<Sts> BOOK </Sts>')
+        old = old.split('?>')[1].replace('Amt Ccy="EUR">', 'Amt Ccy="EUR">+00').replace('<Document', '<Envelope><Document')
+        world.bank.write('version-2.xml', old.encode() + b'</Envelope>')
+        world.fetch()
+        world.wait('both', lambda: world.is_state('paid', 3))
+        check(not world.dead(), 'the server lives')
+
+
+def returns_of_nacha_in_other_forms_are_read(settings):
+    with PayoutsWorld(settings.bin, form=NACHA) as world:
+        world.start()
+        for i in range(5):
+            world.pay(f'k-{i}', 1000 + i, currency='USD', creditor_name='Jane', creditor_account='123', routing_number='021000021')
+        booked = world.send_all()
+        world.bank.write('a.ach', nacha_returns(1, booked[:1]).replace(b'\n', b''))
+        world.bank.write('b.ach', b'\xef\xbb\xbf' + nacha_returns(2, booked[1:2]).replace(b' \n', b'\r') + b'\r\x1a')
+        world.bank.write('c-d.ach', nacha_returns(3, booked[2:3]) + nacha_returns(4, []).replace(b'9' * 94 + b'\n', b''))
+        dishonored = nacha_returns(5, booked[3:4]).replace(b'799R03', b'799R61')
+        world.bank.write('e.ach', dishonored)
+        world.bank.write('f.ach', nacha_returns(6, booked[4:]).replace(b'\n', b'  \r\n'))
+        world.fetch()
+        world.wait('the returns', lambda: world.states() == {'returned': 4, 'sent': 1})
+        reports = world.shown('reports')
+        check_equal([(one['state'], one['set_aside']) for one in reports], [('imported', int(i == 3)) for i in range(5)], 'reports')
+        world.decide('reports', 'skip', str(reports[3]['id']))
+        check_equal(world.shown('reports')[3]['set_aside'], 0, 'the dishonored return')
+        check_equal(world.states(), {'returned': 4, 'sent': 1}, 'its payout')
+
+
 def cases(settings):
+    forms = {
+        'what no line can say is set aside, and the rest goes on': what_no_line_can_say_is_set_aside,
+        'the pages of a message have one effect in any order': pages_of_a_message_have_one_effect,
+        'a report in another form is read, and none ends the server': a_report_in_another_form_is_read,
+        'returns of NACHA in other forms are read': returns_of_nacha_in_other_forms_are_read}
     on_both = {
         'a text that the bank does not take is refused alone': a_text_that_the_bank_does_not_take_is_refused_alone,
         'a cut-off sets a bad payout aside': a_cut_off_sets_a_bad_payout_aside,
@@ -276,4 +389,5 @@ def cases(settings):
         'settings that no file can have end the start': settings_that_no_file_can_have_end_the_start,
         'a listing without an end is read to its limit': a_listing_without_an_end_is_read_to_its_limit}
     found = on_both if World.database != 'sqlite' else on_both | on_one
-    return [(f'right: payouts: {name}', lambda run=run: run(settings)) for name, run in found.items()]
+    return [(f'{prefix}: payouts: {name}', lambda run=run: run(settings))
+            for prefix, group in (('right', found), ('form', forms)) for name, run in group.items()]

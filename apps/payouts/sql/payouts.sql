@@ -28,12 +28,13 @@ WHERE state IN ('in_file', 'sent')
   AND id IN (SELECT payout_id FROM bank_file_payouts WHERE file_number = $1);
 
 -- name: count_answered   ($1 file number)
--- Payouts of the file that a report has named.
+-- Payouts of the file that a report has named, be it in an item that is set aside.
 SELECT count(*)
 FROM bank_file_payouts AS f
 JOIN payouts AS p ON p.id = f.payout_id
 WHERE f.file_number = $1
-  AND p.state NOT IN ('in_file', 'sent');
+  AND (p.state NOT IN ('in_file', 'sent')
+       OR EXISTS (SELECT 1 FROM bank_set_aside_items AS i WHERE i.end_to_end_id = p.end_to_end_id));
 
 -- name: count_collected
 SELECT count(*) FROM payouts WHERE state = 'collected' AND set_aside IS NULL;
@@ -43,6 +44,15 @@ SELECT count(*) FROM bank_files WHERE day = $1;
 
 -- name: count_new_lines   ($1 report)
 SELECT count(*) FROM bank_report_lines WHERE report_id = $1;
+
+-- name: count_open_items   ($1 report)
+SELECT count(*) FROM bank_set_aside_items WHERE report_id = $1 AND decision IS NULL;
+
+-- name: decide_items   ($1 report, $2 decision)
+UPDATE bank_set_aside_items
+SET decision = $2
+WHERE report_id = $1
+  AND decision IS NULL;
 
 -- name: decide_report   ($1 report, $2 decision, $3 now, $4 lines, $5 replaced by or NULL)
 -- What was wrong stays in found.
@@ -103,7 +113,8 @@ SELECT id FROM bank_reports WHERE sha256 = $1;
 SELECT name FROM bank_reports WHERE sender = $1 AND message_id = $2;
 
 -- name: find_report_shown   ($1 report)
-SELECT id, name, fetched_at, COALESCE(decision, state) AS state, sender, message_id, lines, new_lines, rule, found, replaced_by
+SELECT id, name, fetched_at, COALESCE(decision, state) AS state, sender, message_id, lines, new_lines, rule, found, replaced_by,
+       (SELECT count(*) FROM bank_set_aside_items AS i WHERE i.report_id = bank_reports.id AND i.decision IS NULL) AS set_aside
 FROM bank_reports
 WHERE id = $1;
 
@@ -119,6 +130,10 @@ UPDATE bank_files SET given_up_at = $2 WHERE number = $1;
 -- name: insert_file   ($1 number, $2 name, $3 now, $4 day, $5 bytes, $6 sha256, $7 payouts, $8 amount, $9 currency)
 INSERT INTO bank_files (number, name, created_at, day, bytes, sha256, payouts, amount, currency)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9);
+
+-- name: insert_item   ($1 report, $2 place, $3 rule, $4 found, $5 end to end id)
+INSERT INTO bank_set_aside_items (report_id, place, rule, found, end_to_end_id)
+VALUES ($1, $2, $3, $4, $5);
 
 -- name: insert_line   ($1 sender, $2 line key, $3 report, $4 end to end id, $5 what, $6 amount, $7 currency, $8 reason)
 -- A line that came before has its key.
@@ -191,6 +206,9 @@ SELECT number, name, created_at, payouts, amount, currency, sha256, sent_at, giv
 FROM bank_files
 ORDER BY number;
 
+-- name: list_items   ($1 report)
+SELECT rule, found, end_to_end_id, decision FROM bank_set_aside_items WHERE report_id = $1 ORDER BY place;
+
 -- name: list_numbers_of_report   ($1 report)
 SELECT series, number FROM bank_skipped_numbers WHERE report_id = $1 ORDER BY series, number;
 
@@ -204,7 +222,8 @@ SELECT end_to_end_id, what, amount, currency, reason FROM bank_report_lines WHER
 SELECT name, size, modified_s FROM bank_report_names;
 
 -- name: list_reports
-SELECT id, name, fetched_at, COALESCE(decision, state) AS state, sender, message_id, lines, new_lines, rule, found, replaced_by
+SELECT id, name, fetched_at, COALESCE(decision, state) AS state, sender, message_id, lines, new_lines, rule, found, replaced_by,
+       (SELECT count(*) FROM bank_set_aside_items AS i WHERE i.report_id = bank_reports.id AND i.decision IS NULL) AS set_aside
 FROM bank_reports
 ORDER BY id;
 
