@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -46,6 +47,10 @@ public:
     void assert_open() const;
     // The service is stopping. A client may give up, with Retry if it proves that nothing was sent.
     const std::stop_token& stop() const { return stop_; }
+    // For clients, when what they send is about to leave, on any thread: false if the process was
+    // paused for so long that another server may have the request, or a person has decided about
+    // it. Then send nothing, and give up with Retry.
+    const std::function<bool()>& may_send() const { return may_send_; }
     // For clients: shown to operators in the time line of the key. The last one counts.
     void note_response(ProviderResponse response) const { response_ = std::move(response); }
     const std::optional<ProviderResponse>& response() const { return response_; }
@@ -63,6 +68,7 @@ private:
     ~Call();
 
     std::stop_token stop_;
+    std::function<bool()> may_send_{[] { return true; }};
     mutable std::optional<ProviderResponse> response_;
     std::string traceparent_;
     std::string tracestate_;

@@ -215,7 +215,8 @@ ClientResult Client::post(
 namespace {
 
 // The provider's spans hang under the call's, unless the application sends its own headers.
-http::OutgoingRequest traced(const Call& call, http::OutgoingRequest out) {
+http::OutgoingRequest of_call(const Call& call, http::OutgoingRequest out) {
+    out.may_send = call.may_send();
     if (call.traceparent().empty() || http::first_header(out.headers, "traceparent")) return out;
     out.headers.push_back({"traceparent", call.traceparent()});
     if (!call.tracestate().empty()) out.headers.push_back({"tracestate", call.tracestate()});
@@ -245,7 +246,7 @@ ClientResult Client::perform(const KeyedCall& call, const ClientRequest& request
     return noted(
         call,
         impl_->retrying.try_once(
-            traced(call, impl_->outgoing(request, &call.key().text)), call.stop()
+            of_call(call, impl_->outgoing(request, &call.key().text)), call.stop()
         )
     );
 }
@@ -255,7 +256,7 @@ ClientResult Client::perform(const Call& call, const ClientRequest& request, con
     return noted(
         call,
         impl_->retrying.try_once(
-            traced(call, on_fresh_connection(impl_->outgoing(request, &key.text()))), call.stop()
+            of_call(call, on_fresh_connection(impl_->outgoing(request, &key.text()))), call.stop()
         )
     );
 }
@@ -265,7 +266,7 @@ ClientResult Client::send_once(const Call& call, const ClientRequest& request) {
     return noted(
         call,
         impl_->retrying.try_once(
-            traced(call, on_fresh_connection(impl_->outgoing(request, nullptr))), call.stop()
+            of_call(call, on_fresh_connection(impl_->outgoing(request, nullptr))), call.stop()
         )
     );
 }

@@ -89,9 +89,8 @@ Attempt::Event Attempt::call() {
     engine_.count_call();
 
     engine_.in_flight_calls().begin(facts_.id);
-    const auto renewal = engine_.renewals().begin(
-        {facts_.id, facts_.number, facts_.at.stored}, facts_.leased.steady
-    );
+    const auto lease =
+        engine_.renewals().begin({facts_.id, facts_.number, facts_.at.stored}, facts_.leased);
     const auto span = engine_.span_under(trace());
     const auto* const its_span = span ? &*span : nullptr;
     detail::CallOutcome ended = InDoubt{};
@@ -106,7 +105,9 @@ Attempt::Event Attempt::call() {
             return outcome;
         };
         const detail::TxFactory::CallContext context{
-            engine_.calls().stop_token(), its_span, running_call()};
+            engine_.calls().stop_token(), its_span, running_call(), [lease] {
+                return lease->lasts();
+            }};
         ended = mark.provider != nullptr
                     ? detail::TxFactory::with_routed_call(call_key(), *mark.provider, context, make)
                     : detail::TxFactory::with_call(call_key(), context, make);
@@ -125,7 +126,7 @@ Attempt::Event Attempt::call() {
         observed.provider_status = event.status.value_or(0);
         by->on_call(observed, ended_of(ended), took);
     }
-    engine_.renewals().end(renewal);
+    engine_.renewals().end(facts_.id);
     note("called", std::move(event));
     timeline_.keep();
     return called(ended, error);

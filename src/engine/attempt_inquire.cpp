@@ -131,9 +131,7 @@ Attempt::Event Attempt::inquire() {
         return Event::try_again;
     }
     const auto& mark = *facts_.mark;
-    const auto renewal = engine_.renewals().begin(
-        {facts_.id, facts_.number, facts_.at.stored}, facts_.leased.steady
-    );
+    engine_.renewals().begin({facts_.id, facts_.number, facts_.at.stored}, facts_.leased);
     const auto span = engine_.span_under(trace());
     const auto* const its_span = span ? &*span : nullptr;
     std::optional<ProviderResponse> said;
@@ -165,7 +163,7 @@ Attempt::Event Attempt::inquire() {
         observed.provider_status = said ? said->status : 0;
         by->on_inquiry(observed, kind_of(ended), took);
     }
-    engine_.renewals().end(renewal);
+    engine_.renewals().end(facts_.id);
     TimelineEvent event{
         .result = std::string{word_of(kind_of(ended))}, .took_us = microseconds(took)};
     if (!mark.target.empty()) event.to = mark.target;

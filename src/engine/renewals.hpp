@@ -2,6 +2,7 @@
 
 #include "src/base/clock.hpp"
 #include "src/base/timers.hpp"
+#include "src/core/call_rule.hpp"
 #include "src/store/store.hpp"
 
 #include <atomic>
@@ -31,17 +32,35 @@ public:
         int attempt{};
         std::string recovery_point;
     };
-    // `leased_at`: when the lease was last written. Returns the key's id, for end().
-    std::int64_t begin(Held held, std::chrono::steady_clock::time_point leased_at);
+    // Whether the lease of a call lasts, by what the database has confirmed and by this process's
+    // clocks: not after a pause of the process or the machine. Thread-safe.
+    class Lease {
+    public:
+        Lease(base::Clock& clock, core::Moment taken, std::chrono::milliseconds length)
+            : clock_{clock}, length_{length}, taken_{taken} {}
+        bool lasts() const;
+
+    private:
+        friend class Renewals;
+        void renewed(core::Moment at);
+
+        base::Clock& clock_;
+        const std::chrono::milliseconds length_;
+        mutable std::mutex mutex_;
+        core::Moment taken_;
+    };
+    // `leased`: when the lease was last written.
+    std::shared_ptr<const Lease> begin(Held held, core::Moment leased);
     void end(std::int64_t key_id);
 
 private:
     struct Entry {
         Held held;
-        std::chrono::steady_clock::time_point renewed_at;
-        // The last renewal failed: the next tick tries again. Shared with writes that may outlive
-        // us.
+        std::chrono::steady_clock::time_point asked_at;
+        // Shared with writes that may outlive us. The last renewal failed: the next tick tries
+        // again.
         std::shared_ptr<std::atomic<bool>> failed;
+        std::shared_ptr<Lease> lease;
     };
     void tick();
     void renew(const Entry& entry);

@@ -13,6 +13,7 @@
 #include "src/engine/staging.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -50,19 +51,20 @@ struct TxFactory {
         std::stop_token stop;
         const core::TraceContext* span{};  // Its own span; nullptr: it is in no trace.
         base::Running running{};
+        std::function<bool()> may_send{};
     };
     template <class F>
     static auto with_call(CallKey key, CallContext context, F f) {
         const base::RunningCode::Run run{context.running.code, context.running.label};
         KeyedCall call{std::move(key), std::move(context.stop)};
-        set_trace(call, context.span);
+        equip(call, context);
         return f(call);
     }
     template <class F>
     static auto with_routed_call(CallKey key, const Provider& provider, CallContext context, F f) {
         const base::RunningCode::Run run{context.running.code, context.running.label};
         RoutedCall call{std::move(key), provider, std::move(context.stop)};
-        set_trace(call, context.span);
+        equip(call, context);
         return f(call);
     }
     // provider: nullptr if the call is not Routed.
@@ -72,15 +74,16 @@ struct TxFactory {
     ) {
         const base::RunningCode::Run run{context.running.code, context.running.label};
         InquiryCall call{std::move(key), called_at, provider, std::move(context.stop)};
-        set_trace(call, context.span);
+        equip(call, context);
         return f(call);
     }
 
 private:
-    static void set_trace(Call& call, const core::TraceContext* span) {
-        if (span == nullptr) return;
-        call.traceparent_ = span->traceparent();
-        call.tracestate_ = span->tracestate();
+    static void equip(Call& call, CallContext& context) {
+        if (context.may_send) call.may_send_ = std::move(context.may_send);
+        if (context.span == nullptr) return;
+        call.traceparent_ = context.span->traceparent();
+        call.tracestate_ = context.span->tracestate();
     }
 };
 

@@ -41,6 +41,7 @@ struct Exchange {
     std::size_t header_bytes{0};
     bool too_large{false};
     bool refused_address{false};
+    bool too_late{false};
     bool head_whole{false};  // The empty line after the headers has come.
     Clock::time_point over_at{};
 
@@ -87,6 +88,10 @@ std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* se
 // CURLOPT_PREREQFUNCTION).
 int on_sending(void* self, char*, char*, int, int) {
     auto& exchange = *static_cast<Exchange*>(self);
+    if (exchange.request.may_send && !exchange.request.may_send()) {
+        exchange.too_late = true;
+        return CURL_PREREQFUNC_ABORT;
+    }
     // A second sending would look like one try, whose answer says nothing of the first.
     return ++exchange.sendings > 1 ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
@@ -208,6 +213,10 @@ Sent verdict(Exchange& exchange, CURL* easy, CURLcode code) {
     if (exchange.too_large) return Lost{"the answer is larger than is allowed"};
     if (exchange.refused_address && exchange.sendings == 0)
         return NotSent{"the address is not public", true};
+    if (exchange.too_late)
+        return without_answer(
+            exchange, "the process was paused: others may have the request", true
+        );
     const bool hopeless = code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL;
     return without_answer(exchange, curl_easy_strerror(code), hopeless);
 }

@@ -33,6 +33,8 @@ struct OutgoingRequest {
     // Refuses an address of a private network or of this machine, after its name was resolved and
     // before a connection is opened: for a URL that another party has chosen.
     bool public_only{false};
+    // Asked on the transfer's thread when the request is about to leave: false ends it as NotSent.
+    std::function<bool()> may_send{};
 };
 
 // Why the request can never be sent: a line end in it would let its author add a header.

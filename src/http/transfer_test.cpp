@@ -398,6 +398,16 @@ TEST(Transfers, a_transfer_stopped_before_its_begin_was_not_sent) {
     EXPECT_EQ(count_of(server.seen(), "POST"), 0);
 }
 
+TEST(Transfers, a_request_that_may_not_be_sent_any_more_leaves_nothing_on_its_connection) {
+    RawServer server{take_post_and_close};
+    Transfers transfers;
+    auto late = post_to(server.url());
+    late.may_send = [] { return false; };
+
+    EXPECT_EQ(verdict(transfers.perform(late)), "not sent");
+    EXPECT_EQ(count_of(server.seen(), "POST"), 0);
+}
+
 TEST(Transfers, the_destructor_ends_all_exchanges_in_flight) {
     std::promise<void> taken;
     RawServer server{[&](RawServer&, RawSocket& socket) {

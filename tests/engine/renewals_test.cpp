@@ -41,6 +41,7 @@ protected:
         timers.pass(100ms);
         return store.count - before;
     }
+    core::Moment now() { return {clock.now(), clock.steady()}; }
     StillClock clock;
     CountedWrites store;
     HandTimers timers;
@@ -48,20 +49,20 @@ protected:
 };
 
 TEST_F(RenewalsTest, a_lease_is_renewed_at_each_third_of_it_until_its_end) {
-    const auto id = renewals.begin({1, 1, "charge"}, clock.steady());
+    renewals.begin({1, 1, "charge"}, now());
 
     EXPECT_EQ(renewed_at_next_look(), 0);
     EXPECT_EQ(renewed_at_next_look(), 1);
     EXPECT_EQ(renewed_at_next_look(), 0);
     EXPECT_EQ(renewed_at_next_look(), 1);
-    renewals.end(id);
+    renewals.end(1);
     EXPECT_EQ(renewed_at_next_look(), 0);
     EXPECT_EQ(renewed_at_next_look(), 0);
 }
 
 // Found by reading: it was tried again after a third of a lease, and two failures lost the lease.
 TEST_F(RenewalsTest, a_failed_renewal_is_repeated_at_the_next_tick) {
-    renewals.begin({1, 1, "charge"}, clock.steady());
+    renewals.begin({1, 1, "charge"}, now());
     store.fails = true;
     EXPECT_EQ(renewed_at_next_look(), 0);
     EXPECT_EQ(renewed_at_next_look(), 1);
@@ -70,6 +71,16 @@ TEST_F(RenewalsTest, a_failed_renewal_is_repeated_at_the_next_tick) {
     store.fails = false;
     EXPECT_EQ(renewed_at_next_look(), 1);
     EXPECT_EQ(renewed_at_next_look(), 0) << "a third of a lease from the one that went well";
+}
+
+// The writes here touch no row: another server has the key.
+TEST_F(RenewalsTest, a_lease_lasts_as_long_as_the_database_has_confirmed) {
+    const auto lease = renewals.begin({1, 1, "charge"}, now());
+    clock.at += 599ms;
+    EXPECT_TRUE(lease->lasts());
+    EXPECT_EQ(renewed_at_next_look(), 1);
+
+    EXPECT_FALSE(lease->lasts());
 }
 
 }  // namespace

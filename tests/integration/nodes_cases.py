@@ -460,6 +460,24 @@ def killed_before_the_charge(settings):
         carried_out(world, ride)
 
 
+def paused_before_the_charge(settings):
+    """It wakes after a person has seen that there is no charge, and another node has charged: it must not charge any more."""
+    with several(settings, 0, '--charge-once') as world:
+        world.start_nodes(3)
+        world.nodes[0].restart(fault='engine.call.before:1:stop')
+        sleeper = Sleeper(world, 'k')
+        sleeper.node.wait_paused()
+        ride = in_doubt(world)
+        check_equal(world.ledger(), [], 'charges')
+        ride.settle('did-not-happen')
+        carried_out(world, ride)
+        answer = sleeper.wake()
+        check_equal(answer.status, 201, f'the answer of the old client: {answer}')
+        check_equal(len(world.ledger()), 1, 'charges')
+        check_equal(sleeper.node.stop(), 0, 'the exit code')
+        check_equal(len(world.ledger()), 1, 'charges after its calls have ended')
+
+
 def cases(settings):
     job_points = JOB_POINTS if settings.everything else sorted(settings.random.sample(JOB_POINTS, 2))
     seeds = [settings.seed + i for i in range(5 if settings.mode == 'long' else 1)]
@@ -482,4 +500,5 @@ def cases(settings):
         ('charged once, and the node is killed before the call', lambda: killed_before_the_charge(settings)),
         ('charged once, and the node hangs in the call', lambda: charged_once(settings, 'paused')),
     ]
-    return [('nodes: ' + name, run) for name, run in found]
+    return [('nodes: ' + name, run) for name, run in found] + [
+        ('right: a node that was paused before its call does not make it after a decision', lambda: paused_before_the_charge(settings))]
