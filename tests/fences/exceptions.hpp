@@ -50,6 +50,7 @@ inline constexpr Unchecked statements_without_case[] = {
     {"list_oldest_unsettled", because::people},
     {"list_provider_errors", because::people},
     {"list_providers", because::people},
+    {"list_reports", because::people},
     {"list_samples", because::people},
     {"list_servers", because::people},
     {"list_stuck_keys", because::people},

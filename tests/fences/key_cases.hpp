@@ -44,6 +44,8 @@ inline std::vector<Case> cases_of_keys() {
         "UPDATE pawl_key_registry SET state = 'expired', expired_at = '" + early + "'"};
     const auto point = "ride_created"s;
     constexpr int tenant_of_key = 5;
+    const auto held_by_cancel =
+        "UPDATE pawl_idempotency_keys SET held_why = 'jobs cancel: 1', held_at = '" + early + "'";
     const auto retried = "UPDATE pawl_idempotency_keys SET completer_next_at = '" + now + "'";
     return {
         {&sql::claim_expired_key,
@@ -227,6 +229,18 @@ inline std::vector<Case> cases_of_keys() {
           passes("status", {"'attention'"}),
           refuses("status", {"'finished'"}),
           refuses("held_at", {literal(now)})}},
+        // A person's hold replaces that of a cancelled job, and not the other way round.
+        {&sql::hold_key,
+         {50, now, "ann", "why"},
+         keys,
+         {is("id", 50), refuses("status", {"'finished'"}), refuses("held_why", {"'of a person'"})},
+         {held_by_cancel}},
+        {&sql::hold_key,
+         {50, now, "ann", "jobs cancel: another"},
+         keys,
+         {},
+         {held_by_cancel},
+         "SELECT held_why = 'jobs cancel: 1' FROM pawl_idempotency_keys"},
         {&sql::release_key,
          {50},
          keys,

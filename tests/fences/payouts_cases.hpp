@@ -17,6 +17,7 @@ inline std::vector<Case> cases_of_files() {
     const std::string in_file{"bank_file_payouts"};
     const auto one_file = "DELETE FROM bank_files WHERE number <> 20"s;
     const auto collected = "UPDATE payouts SET state = 'collected' WHERE id = 10"s;
+    const auto named = "UPDATE bank_set_aside_items SET end_to_end_id = 'end-5'"s;
     const auto no_file = "DELETE FROM bank_file_payouts"s;
     const auto alone = "DELETE FROM payouts WHERE id <> 10"s;
     // CHECK ((state = 'returned') = (return_reason IS NOT NULL))
@@ -57,6 +58,14 @@ inline std::vector<Case> cases_of_files() {
          table,
          {refuses(state, {"'in_file'", "'sent'"}), is_file, is_payout},
          {others_sent, "UPDATE payouts SET state = 'paid' WHERE id = 10"},
+         {},
+         Case::Shown{0, 1}},
+        // An item names it that is set aside.
+        {&sql::count_answered,
+         {20},
+         table,
+         {is("bank_set_aside_items.end_to_end_id", "end-5"s), is_file},
+         {named},
          {},
          Case::Shown{0, 1}},
         {&sql::count_collected,
@@ -171,6 +180,8 @@ inline std::vector<Case> cases_of_reports() {
     const std::string lines{"bank_report_lines"};
     const std::string skipped{"bank_skipped_numbers"};
     const auto no_lines = "DELETE FROM bank_report_lines"s;
+    const std::string items{"bank_set_aside_items"};
+    const auto no_items = "DELETE FROM bank_set_aside_items"s;
     const auto no_numbers = "DELETE FROM bank_skipped_numbers"s;
     const auto state = "state@id = 10"s;
     const auto is_report = is("id", 70);
@@ -182,7 +193,7 @@ inline std::vector<Case> cases_of_reports() {
         return some;
     };
     const auto one_report = "DELETE FROM bank_reports WHERE id <> 70"s;
-    const std::vector<std::string> alone{no_lines, no_numbers, one_report};
+    const std::vector<std::string> alone{no_lines, no_items, no_numbers, one_report};
     const auto returned = "UPDATE bank_report_lines SET what = 'returned'"s;
     const auto second =
         "INSERT INTO bank_report_lines (sender, line_key, report_id, "
@@ -207,9 +218,29 @@ inline std::vector<Case> cases_of_reports() {
          reports,
          {refuses("decision", {"NULL", "'skipped'", "'settled'"}), is_report},
          {no_lines,
+          no_items,
           no_numbers,
           one_report,
           "UPDATE bank_reports SET state = 'imported', rule = NULL, decision = 'unread'"}},
+        {&sql::decide_items,
+         {70, "skipped"},
+         items,
+         {is("report_id", 70), refuses("decision", {"'settled'"})}},
+        {&sql::count_open_items,
+         {70},
+         items,
+         {is("report_id", 70), refuses("decision", {"'settled'"})},
+         {},
+         {},
+         Case::Shown{0, 1}},
+        {&sql::list_items, {70}, items, {is("report_id", 70)}},
+        {&sql::find_report_shown,
+         {70},
+         items,
+         {is("report_id", 70), refuses("decision", {"'settled'"})},
+         {},
+         {},
+         Case::Shown{11, 1}},
         {&sql::delete_line,
          {"bank-5", "line-5"},
          lines,

@@ -121,6 +121,8 @@ inline constexpr const char* rows_of_payouts[] = {
     "'other', bytes, fetched_at, 'imported' FROM bank_reports WHERE id = 70",
     "INSERT INTO bank_report_lines (sender, line_key, report_id, end_to_end_id, what, amount, "
     "currency, reason) VALUES ('bank-5', 'line-5', 70, 'end-5', 'paid', 500, 'USD', '')",
+    "INSERT INTO bank_set_aside_items (report_id, place, rule, found, end_to_end_id) "
+    "VALUES (70, 1, 'rule', 'found', 'end-x')",
     "INSERT INTO bank_report_series (series, next_number) VALUES ('series-5', 8)",
     "INSERT INTO bank_skipped_numbers (series, number, report_id) VALUES ('series-5', 8, 70)",
 };
