@@ -48,6 +48,21 @@ TEST(CompareCharges, says_in_what_a_charge_differs) {
     );
 }
 
+TEST(CompareCharges, one_difference_is_enough) {
+    auto currency = theirs("a");
+    currency.currency = "eur";
+    auto refunded = theirs("b");
+    refunded.amount_refunded = 2000;
+
+    EXPECT_EQ(
+        text_of(compare({currency, refunded, theirs("c", 2001)}, {ours("a"), ours("b"), ours("c")})
+        ),
+        "differs a of ride 1: currency: theirs eur, ours usd; "
+        "differs b of ride 1: state: theirs refunded, ours not refunded; "
+        "differs c of ride 1: amount: theirs 2001, ours 2000; "
+    );
+}
+
 TEST(CompareCharges, a_part_that_was_refunded_is_no_refund_of_the_charge) {
     auto part = theirs("a");
     part.amount_refunded = 1999;

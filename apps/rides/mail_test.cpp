@@ -5,6 +5,7 @@
 #include "src/http/testing/raw_server.hpp"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <string>
 #include <utility>
@@ -47,6 +48,23 @@ RawServer::Script smtp_server(std::vector<std::pair<std::string, std::string>> a
             socket.send(text + "\r\n");
         }
     };
+}
+
+TEST(Mail, a_proxy_of_the_environment_gets_no_mail) {
+    RawServer server{smtp_server({})};
+    RawServer proxy{smtp_server({})};
+    ::setenv("all_proxy", proxy.url().c_str(), 1);
+
+    const auto end = sent(
+        {.smtp_url = "smtp://127.0.0.1:" + std::to_string(server.port()),
+         .from = "a@example.com",
+         .to = "b@example.com",
+         .message = "Hello"}
+    );
+
+    ::unsetenv("all_proxy");
+    EXPECT_EQ(end, "250");
+    EXPECT_EQ(proxy.connections(), 0);
 }
 
 TEST(Mail, ends_with_the_servers_answer) {

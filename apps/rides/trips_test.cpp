@@ -327,6 +327,35 @@ TEST_F(TripSteps, a_pick_up_that_is_given_up_before_its_call_pays_all_back) {
     EXPECT_EQ(paid_back(), (std::set<std::string>{of.hold, of.share_charge}));
 }
 
+// The answer says that the share is paid back.
+TEST_F(TripSteps, a_pick_up_that_is_given_up_without_its_hold_pays_the_share_back) {
+    const auto of = pick_up();
+
+    EXPECT_NE(given_up(PickUpTrip::HoldLost{of}, false).find("is paid back"), std::string::npos);
+
+    EXPECT_EQ(paid_back(), (std::set<std::string>{of.share_charge}));
+}
+
+TEST_F(TripSteps, a_declined_pick_up_that_is_given_up_pays_the_share_back) {
+    const auto of = pick_up();
+
+    // Its call is the refund: in doubt, it is ordered again, and paid once.
+    for (const bool called : {false, true}) {
+        const auto body = given_up(PickUpTrip::RestDeclined{of, "no funds"}, called);
+        EXPECT_NE(body.find("is paid back"), std::string::npos);
+    }
+
+    EXPECT_EQ(paid_back(), (std::set<std::string>{of.share_charge}));
+    EXPECT_EQ(database.jobs<PayBack>().size(), 2U);
+}
+
+TEST_F(TripSteps, a_booking_that_is_given_up_after_a_declined_share_voids_the_hold) {
+    const auto body = given_up(BookTrip::ShareDeclined{TripId{1}, "ch_hold", "no funds"}, false);
+
+    EXPECT_NE(body.find("was not charged"), std::string::npos);
+    EXPECT_EQ(paid_back(), std::set<std::string>{"ch_hold"});
+}
+
 TEST_F(TripSteps, a_pick_up_that_is_given_up_in_doubt_pays_nothing_back) {
     const auto of = pick_up();
 

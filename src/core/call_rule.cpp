@@ -12,9 +12,10 @@ bool goes_elsewhere(const CallFacts& facts) noexcept {
 CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
     using Reason = MustNotCall::Reason;
     if (goes_elsewhere(facts)) return MustNotCall{Reason::elsewhere};
+    // Before the mark, which leads to an inquiry: it would prove nothing about the other providers.
+    if (facts.routed && facts.restored) return MustNotCall{Reason::restored};
     // The mark counts whatever the flow says now: a deploy may have changed the step's Repeat.
     if (facts.calling) return MustNotCall{};
-    if (facts.routed && facts.restored) return MustNotCall{Reason::restored};
     switch (facts.again) {
         case Repeat::safe:
             return MayCall{};

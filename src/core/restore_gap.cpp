@@ -15,6 +15,14 @@ std::optional<TimePoint> restore_gap_start(
     return since;
 }
 
+bool may_have_gone_on(
+    std::span<const RestoreGap> lost, std::int64_t key_id, TimePoint called_at
+) noexcept {
+    return std::ranges::any_of(lost, [&](const RestoreGap& time) {
+        return key_id <= time.last_key_id && called_at < time.since;
+    });
+}
+
 bool is_behind(const Mark& database, const Mark& outside) noexcept {
     return database.number < outside.number || database.at < outside.at ||
            database.key_id < outside.key_id || database.calls < outside.calls;

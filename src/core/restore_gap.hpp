@@ -24,6 +24,12 @@ std::optional<TimePoint> restore_gap_start(
     std::span<const RestoreGap> lost, std::int64_t key_id, TimePoint now
 ) noexcept;
 
+// Whether the restored database has this call of the key, and the lost time may have had further
+// ones.
+bool may_have_gone_on(
+    std::span<const RestoreGap> lost, std::int64_t key_id, TimePoint called_at
+) noexcept;
+
 // Counters of the database that only grow, as stored in the database and in a file outside.
 struct Mark {
     std::int64_t number{};

@@ -38,6 +38,18 @@ TEST(CallLostSince, follows_the_table) {
         EXPECT_EQ(restore_gap_start(c.lost, c.key_id, c.now), c.since) << c.name;
 }
 
+TEST(MayHaveGoneOn, a_call_of_the_backup_of_any_restore_since) {
+    const RestoreGap hour{.since = now - 2h, .keys_until = now + 72h, .last_key_id = 100};
+    const RestoreGap old{.since = now - 500h, .keys_until = now - 1h, .last_key_id = 50};
+
+    EXPECT_FALSE(may_have_gone_on({}, 7, now - 3h));
+    EXPECT_TRUE(may_have_gone_on(std::vector{hour}, 100, now - 2h - 1ms));
+    EXPECT_FALSE(may_have_gone_on(std::vector{hour}, 100, now - 2h)) << "made after the restore";
+    EXPECT_FALSE(may_have_gone_on(std::vector{hour}, 101, now - 3h)) << "not in the backup";
+    EXPECT_TRUE(may_have_gone_on(std::vector{old, hour}, 51, now - 3h)) << "between the two";
+    EXPECT_FALSE(may_have_gone_on(std::vector{old}, 51, now - 600h));
+}
+
 TEST(IsBehind, a_database_is_behind_if_any_number_is_lower) {
     const Mark mark{.number = 5, .at = now, .key_id = 70, .calls = 40};
     auto with = [&](auto change) {

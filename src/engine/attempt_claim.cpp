@@ -244,6 +244,7 @@ Attempt::Outcome Attempt::resume_at_call(store::Session& session, const KeyRow& 
         again,
         provider};
     if (result_was_stored_) return facts_.at;
+    const bool routed = step().route != nullptr;
     const auto rule = core::decide_call(
         {.again = again,
          .called_at = row.called_at,
@@ -251,6 +252,9 @@ Attempt::Outcome Attempt::resume_at_call(store::Session& session, const KeyRow& 
          .provider_key_lifetime = key_lifetime(),
          .called_target = row.call_target ? std::string_view{*row.call_target} : "",
          .target = target,
+         // In the lost time this call may have been proven not made, and another provider called.
+         .restored = routed && row.called_at && engine_.may_have_gone_on(row.id, *row.called_at),
+         .routed = routed,
          .ask_after = ask_after()},
         now
     );

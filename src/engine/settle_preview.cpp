@@ -1,3 +1,4 @@
+#include "src/base/error_text.hpp"
 #include "src/engine/attempt.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/failure.hpp"
@@ -40,7 +41,7 @@ SettlePreview Engine::preview(const Settlement& settlement) {
     } catch (...) {
         const auto failure = failure_of(std::current_exception());
         if (failure.transient) throw;
-        return {.error = failure.rejection.detail};
+        return {.error = base::sanitized_error(failure.rejection.detail)};
     }
     return preview;
 }

@@ -134,6 +134,24 @@ TEST(Listener, one_connection_too_many_of_an_address_is_closed_and_no_longer_cou
     EXPECT_EQ(status_of(answer), "200");
 }
 
+// A socket for both families names an IPv4 client ::ffff:127.0.0.1: its first 64 bits are those of
+// all IPv4 clients.
+TEST(Listener, on_both_families_each_ipv4_client_has_a_limit_of_its_own) {
+    Listening server{{.listen = "[::]:0", .connections_per_address_max = 1}};
+    const auto connect = [&](const char* from) {
+        auto client = RawSocket::to(server.listener().port(), from);
+        client.send(get_echo);
+        return client;
+    };
+    auto first = connect("127.0.0.1");
+    ASSERT_EQ(status_of(first.read_message()), "200");
+
+    auto neighbour = connect("127.0.0.2");
+
+    EXPECT_EQ(status_of(neighbour.read_message()), "200");
+    EXPECT_TRUE(connect("127.0.0.2").at_end());
+}
+
 TEST(Listener, connections_go_to_all_threads_in_turn_and_each_stays_on_its_own) {
     std::mutex mutex;
     std::map<std::string, std::set<std::thread::id>> threads;  // By path: the connection's name.

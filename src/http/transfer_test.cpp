@@ -3,6 +3,7 @@
 #include "src/http/testing/raw_server.hpp"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <algorithm>
 #include <atomic>
@@ -100,6 +101,26 @@ TEST(Transfers, keeps_a_connection_for_the_next_request) {
 
     for (int i = 0; i < 3; ++i) EXPECT_EQ(verdict(transfers.perform(post_to(server.url()))), "200");
     EXPECT_EQ(server.connections(), 1);
+}
+
+// Only the configuration decides where a charge goes.
+TEST(Transfers, a_proxy_of_the_environment_gets_no_request) {
+    const auto answers = [](RawServer& to, RawSocket& socket) {
+        to.saw(socket.read_message());
+        socket.send(ok);
+    };
+    RawServer server{answers};
+    RawServer proxy{answers};
+    const std::vector<std::string> names{"http_proxy", "all_proxy", "ALL_PROXY"};
+    for (const auto& name : names) ::setenv(name.c_str(), proxy.url().c_str(), 1);
+
+    Transfers transfers;
+    const auto sent = transfers.perform(post_to(server.url()));
+
+    for (const auto& name : names) ::unsetenv(name.c_str());
+    EXPECT_EQ(verdict(sent), "200");
+    EXPECT_EQ(server.seen().size(), 1U);
+    EXPECT_EQ(proxy.connections(), 0);
 }
 
 TEST(Transfers, a_refused_or_unresolved_request_was_not_sent) {

@@ -125,6 +125,23 @@ TEST_P(QueueLimitsTest, one_claim_keeps_the_limit_of_a_partition_over_all_priori
     EXPECT_THAT(queue->claim(10, 30s), IsEmpty());
 }
 
+TEST_P(QueueLimitsTest, a_running_job_of_one_priority_counts_for_its_partition_at_the_others) {
+    const auto queue = server({.partition_max = 2});
+    stage_bills("a", 1);
+    auto urgent = queue->claim(10, 30s);
+    ASSERT_EQ(urgent.size(), 1);
+    in_tx([&](Tx& tx) {
+        for (const auto* tenant : {"a", "a", "a", "b"}) tx.stage(BulkBill{tenant});
+    });
+
+    EXPECT_EQ(queue->claim(10, 30s).size(), 2) << "one of a, one of b";
+    EXPECT_THAT(queue->claim(10, 30s), IsEmpty());
+    stage_bills("a", 1);
+    EXPECT_THAT(queue->claim(10, 30s), IsEmpty()) << "an urgent one counts, too";
+    EXPECT_TRUE(queue->finish(urgent[0]));
+    EXPECT_THAT(kinds(queue->claim(10, 30s)), ElementsAre("bill"));
+}
+
 TEST_P(QueueLimitsTest, a_turn_that_begins_in_the_middle_picks_no_partition_twice) {
     const auto queue = server({.partition_max = 2, .token_each = 1s, .burst = 4});
     stage_bills("a", 1);

@@ -159,6 +159,30 @@ TEST_P(ServersTest, a_lease_that_ended_is_no_death_if_its_server_has_beaten_sinc
     EXPECT_EQ(claimed_deaths(), 1) << "no beat came";
 }
 
+// Session locks are free after a failover, also those of servers that live.
+TEST_P(ServersTest, after_a_failed_look_a_free_session_lock_ends_no_server) {
+    constexpr auto rename = on_all<0>("rename", "ALTER TABLE pawl_servers RENAME TO away");
+    constexpr auto back = on_all<0>("back", "ALTER TABLE away RENAME TO pawl_servers");
+    one.start();
+    const auto other_with_a_free_lock = [&] {
+        run(sql::insert_server, "host", "1.0", now(), std::optional<std::int64_t>{77});
+    };
+
+    other_with_a_free_lock();
+    beat_for(1'500ms, {&one});
+    EXPECT_EQ(lines().size(), 1U) << "its process is dead";
+
+    other_with_a_free_lock();
+    one.run_once();
+    run(rename);
+    EXPECT_THROW(one.run_once(), StoreError);
+    run(back);
+    beat_for(8s, {&one});
+    EXPECT_EQ(lines().size(), 2U) << "it may live";
+    beat_for(3s, {&one});
+    EXPECT_EQ(lines().size(), 1U);
+}
+
 TEST_P(ServersTest, what_a_living_server_holds_is_not_touched) {
     start_both();
     const auto key = open_key("mine");

@@ -90,6 +90,25 @@ TEST_P(TopTest, new_keys_are_counted_up_to_a_limit) {
     EXPECT_EQ(new_keys(now()), 0);
 }
 
+TEST_P(TopTest, a_decision_that_could_not_be_carried_out_waits_for_a_person_again) {
+    struct Reason {
+        std::string reason;
+        int count;
+        TimePoint since;
+    };
+    const auto waiting = [&] { return read_rows<Reason>(*store, sql::count_attention); };
+    const auto key = open_key("stuck");
+    to_attention(key, 1);
+    ASSERT_EQ(waiting().size(), 1U);
+
+    run(sql::request_settlement, key, 1, "give-up", std::nullopt, std::nullopt, "ann", "n", now());
+    EXPECT_EQ(waiting().size(), 0U);
+    run(sql::set_settling_error, key, 1, "a bug");
+
+    ASSERT_EQ(waiting().size(), 1U);
+    EXPECT_EQ(waiting()[0].count, 1);
+}
+
 TEST_P(TopTest, the_oldest_unsettled_keys_come_first_whoever_they_wait_for) {
     finish(open_key("finished"), 1, "ride_created");
     const auto in_doubt = open_key("in doubt");

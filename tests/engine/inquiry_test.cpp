@@ -22,7 +22,7 @@ struct Desk {
     Inquiry<Paid, Refused402> inquire(InquiryCall& call) {
         ++asked;
         key = call.key().text;
-        if (throws) throw std::runtime_error{"the desk is closed"};
+        if (throws) throw std::runtime_error{"the desk is closed" + not_utf8};
         auto now = says.front();
         if (says.size() > 1) says.pop_front();
         return now;

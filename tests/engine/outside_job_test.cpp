@@ -18,7 +18,7 @@ public:
         static constexpr Statement<1> insert{
             "insert_packed", "INSERT INTO packed (text) VALUES ($1)", {}};
         execute(tx, insert, job.args.to);
-        if (*fails_ == "throws") throw std::runtime_error{"a bug"};
+        if (*fails_ == "throws") throw std::runtime_error{"a bug" + not_utf8};
         if (*fails_ == "puts off") return retry_in(5s);
         return done;
     }

@@ -1,5 +1,6 @@
 #include <pawl/router.hpp>
 
+#include "src/engine/router_impl.hpp"
 #include "tests/engine/shop.hpp"
 #include "tests/engine/world.hpp"
 
@@ -15,6 +16,7 @@ namespace {
 struct Banks {
     std::map<std::string, Provider> all;
     std::map<std::string, std::optional<Inquiry<Paid, Refused402>>> desks;
+    int inquiries{0};
     std::size_t charges() const {
         std::size_t sum = 0;
         for (const auto& [name, bank] : all) sum += bank.charges.size();
@@ -52,6 +54,7 @@ public:
     }
     Inquiry<Paid, Refused402> inquire(InquiryCall& call, const Ordered&) {
         const auto& desk = banks_->desks[call.provider()->name];
+        ++banks_->inquiries;
         if (desk) return *desk;
         return NotFound{.final_after = 600s};
     }
@@ -370,6 +373,96 @@ TEST_F(RouterTest, a_person_s_word_lets_any_provider_be_chosen) {
 
     EXPECT_EQ(status_of(World::get(promise->get_future())), 201);
     EXPECT_EQ(banks.charges(), 1U);
+}
+
+// Each provider's own memory counts, in the attempt of the first call and in later ones.
+TEST_F(RouterTest, a_call_is_repeated_as_long_as_its_own_provider_knows_the_key) {
+    struct {
+        const char* name;
+        std::chrono::hours age;
+        bool repeated;
+    } const cases[] = {{"a", 1h, true}, {"a", 2h, false}, {"b", 29h, true}, {"b", 30h, false}};
+    for (const auto& of : cases) {
+        SCOPED_TRACE(of.name + std::to_string(of.age.count()));
+        auto providers = three();
+        for (auto& provider : providers) {
+            provider.share = provider.name == of.name ? 1 : 0;
+            provider.has_inquiry = false;
+        }
+        providers[0].key_lifetime = 2h;  // The operation has 20 h.
+        providers[1].key_lifetime = 30h;
+        restart_with(std::move(providers));
+        const auto key = of.name + std::to_string(of.age.count());
+        auto& bank = banks.all[of.name];
+        const auto before = bank.keys.size();
+        bank.next({Does::doubt_charged});
+        EXPECT_EQ(why_of(ask(key)), Reason::provider_unavailable);
+        world.clock.advance(of.age);
+
+        const auto again = ask(key);
+
+        EXPECT_EQ(bank.keys.size() - before, of.repeated ? 2U : 1U);
+        if (of.repeated) {
+            EXPECT_EQ(status_of(again), 201);
+        } else {
+            EXPECT_EQ(why_of(again), Reason::needs_attention);
+        }
+    }
+}
+
+// What was asked or paid elsewhere in the lost time has no record: neither a call nor an inquiry at
+// one provider proves anything about the others.
+TEST_F(RouterTest, after_a_restore_a_payment_waits_for_a_person) {
+    auto providers = three();
+    providers[0].ask_after = 0s;
+    restart_with(std::move(providers));
+    a({Does::doubt, Does::doubt});
+    banks.desks["a"] = NotFound{.final_after = 600s};
+    EXPECT_EQ(why_of(ask("called")), Reason::provider_unavailable);
+    EXPECT_EQ(why_of(ask("asked about")), Reason::provider_unavailable);
+    world.clock.advance(31s);
+    EXPECT_EQ(why_of(ask("asked about")), Reason::provider_unavailable);
+    ASSERT_EQ(banks.inquiries, 1);
+    world.clock.advance(2h);
+    const auto now = world.clock.now();
+    world.engine->set_restore_gaps(
+        {{.since = now - 1h,
+          .keys_until = now + 72h,
+          .last_key_id = world.number("SELECT max(id) FROM pawl_key_registry")}}
+    );
+
+    for (const auto* key : {"called", "asked about", "new"})
+        EXPECT_EQ(why_of(ask(key)), Reason::needs_attention) << key;
+
+    EXPECT_EQ(world.count("pawl_attention WHERE reason = 'restored'"), 3);
+    EXPECT_EQ(banks.asked_in_order(), "a 2 ") << "before the backup";
+    EXPECT_EQ(banks.inquiries, 1) << "before the backup";
+    world.clock.advance(73h);
+    EXPECT_EQ(status_of(ask("later")), 201);
+}
+
+TEST(RouterImpl, at_the_end_of_a_pause_one_of_two_payments_is_the_probe) {
+    Router::Impl router{
+        {.providers = three(),
+         .breaker_failures = 1,
+         .breaker_first = 10min,
+         .breaker_wait_max = 10min}};
+    const auto* const a = router.find("a 1");
+    const core::SteadyTime begin{1h};
+    const auto chosen = [&](core::SteadyTime now) {
+        return router.choose({2'000, "usd"}, {}, now, 0)->name;
+    };
+    ASSERT_EQ(chosen(begin), "a");
+    router.ended(*a, {.error = "no answer", .now = begin});
+    EXPECT_EQ(chosen(begin + 9min), "b");
+
+    EXPECT_EQ(chosen(begin + 10min), "a") << "the probe";
+    EXPECT_EQ(chosen(begin + 10min), "b");
+    EXPECT_EQ(chosen(begin + 11min), "b") << "the probe has not ended";
+
+    router.ended(*a, {.answered = true, .now = begin + 11min});
+    EXPECT_EQ(chosen(begin + 11min), "a");
+    EXPECT_EQ(chosen(begin + 11min), "a");
 }
 
 TEST(RouterOptions, name_what_is_wrong_with_a_list) {

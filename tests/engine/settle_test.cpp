@@ -17,15 +17,15 @@ public:
     static constexpr std::string_view name = "buggy_order";
     BuggyOrder(Provider& provider, Bugs& bugs) : OrderSteps{provider}, bugs_{&bugs} {}
     Next<Ordered> write(Tx& tx, const Started& at) {
-        if (bugs_->in_phase) throw std::runtime_error{"a bug in the phase"};
+        if (bugs_->in_phase) throw std::runtime_error{"a bug in the phase" + not_utf8};
         return write_order(tx, at);
     }
     Next<Charged> keep(Tx& tx, const Ordered& at, const Paid& paid) {
-        if (bugs_->in_keeper) throw std::runtime_error{"a bug in the keeper"};
+        if (bugs_->in_keeper) throw std::runtime_error{"a bug in the keeper" + not_utf8};
         return keep_payment(tx, at, paid);
     }
     Finish end(Tx& tx, const Charged& at) {
-        if (bugs_->in_last_phase) throw std::runtime_error{"a bug in the last phase"};
+        if (bugs_->in_last_phase) throw std::runtime_error{"a bug in the last phase" + not_utf8};
         return finish(tx, at);
     }
     using Flow = Steps<
@@ -192,7 +192,7 @@ TEST_F(SettleTest, a_preview_says_why_a_settlement_can_not_be_carried_out) {
     EXPECT_NE(world.engine->preview(settlement).error.find("id"), std::string::npos);
     settlement.result = R"({"id":"ch_1"})";
     bugs.in_keeper = true;
-    EXPECT_EQ(world.engine->preview(settlement).error, "a bug in the keeper");
+    EXPECT_EQ(world.engine->preview(settlement).error, "a bug in the keeper?");
     bugs.in_keeper = false;
     settlement.attempt += 1;
     EXPECT_NE(world.engine->preview(settlement).error, "");
@@ -334,7 +334,7 @@ TEST_F(SettleTest, a_phase_that_still_fails_says_why_and_stays_with_the_person) 
     EXPECT_EQ(world.complete().settling_failed, 1);
 
     EXPECT_EQ(status(), "attention");
-    EXPECT_EQ(world.text("SELECT settling_error FROM pawl_attention"), "a bug in the phase");
+    EXPECT_EQ(world.text("SELECT settling_error FROM pawl_attention"), "a bug in the phase?");
 }
 
 TEST_F(SettleTest, a_phase_that_failed_too_often_can_be_given_up) {

@@ -83,7 +83,7 @@ public:
                 break;
         }
         book();
-        throw std::runtime_error{"the line was cut"};
+        throw std::runtime_error{"the line was cut" + not_utf8};
     }
     void before(std::function<void()> f) { before_ = std::move(f); }
 
@@ -139,7 +139,8 @@ public:
             "insert_order", "INSERT INTO orders (key_id, customer) VALUES ($1, $2)", {}};
         execute(tx, insert, at.key_id, at.request.customer);
         if (at.request.customer == "nobody") return answer(404, std::string{"nobody"});
-        if (at.request.customer == "thrower") throw std::runtime_error{"a bug in the first phase"};
+        if (at.request.customer == "thrower")
+            throw std::runtime_error{"a bug in the first phase" + not_utf8};
         return Ordered{at.request.customer, at.request.items, at.request.speed};
     }
     Next<Charged> keep_payment(Tx& tx, const Ordered& at, const Paid& paid) {

@@ -12,7 +12,7 @@ public:
     static constexpr std::string_view name = "buggy_order";
     BuggyOrder(Provider& provider, std::atomic<bool>& bug) : OrderSteps{provider}, bug_{&bug} {}
     Next<Charged> keep(Tx& tx, const Ordered& at, const Paid& paid) {
-        if (*bug_) throw std::runtime_error{"a bug in the keeper"};
+        if (*bug_) throw std::runtime_error{"a bug in the keeper" + not_utf8};
         return keep_payment(tx, at, paid);
     }
     using Flow = Steps<
@@ -79,7 +79,7 @@ TEST_F(UnrecordedResultTest, is_stored_with_an_open_key_and_its_client_may_repea
     );
     EXPECT_EQ(
         world.text("SELECT result_name || ' ' || error FROM pawl_unrecorded_results"),
-        "Paid PAWL0019: the result could not be kept: a bug in the keeper"
+        "Paid PAWL0019: the result could not be kept: a bug in the keeper?"
     );
     EXPECT_EQ(world.count("pawl_attention"), 0);
 }

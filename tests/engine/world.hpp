@@ -5,6 +5,7 @@
 #include <pawl/tx.hpp>
 
 #include "src/base/random.hpp"
+#include "src/base/text.hpp"
 #include "src/core/fault.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/tx_factory.hpp"
@@ -81,6 +82,9 @@ private:
     std::string name_{(place() / "pawl_XXXXXX").string()};
 };
 
+// The end of an exception's text that is no UTF-8; "?" is stored.
+inline const std::string not_utf8{"\xff"};
+
 // Lets the threads of a test wait for each other, at most as long as its limit.
 class Gate {
 public:
@@ -103,7 +107,10 @@ public:
         store::apply_migrations(store, "pawl", sql::migrations::all);
         start();
     }
-    ~World() { stop(); }
+    ~World() {
+        stop();
+        check_texts();
+    }
     World(const World&) = delete;
     World& operator=(const World&) = delete;
 
@@ -261,6 +268,33 @@ public:
     std::unique_ptr<engine::Engine> engine;
 
 private:
+    // An exception of the application may say any bytes (not_utf8), and PostgreSQL refuses those
+    // that are no text. SQLite stores them.
+    void check_texts() {
+        for (const auto* columns :
+             {"error FROM pawl_idempotency_keys",
+              "coalesce(detail, '') || coalesce(settling_error, '') || coalesce(settled_note, '') "
+              "|| coalesce(settled_by, '') FROM pawl_attention",
+              "coalesce(last_error, '') || history FROM pawl_jobs",
+              "coalesce(last_error, '') || history || error_kind FROM pawl_dead_jobs",
+              "coalesce(last_error, '') || history FROM pawl_staged_jobs",
+              "detail FROM pawl_inquiries",
+              "coalesce(call_target, '') || detail FROM pawl_calls_not_made",
+              "error FROM pawl_unrecorded_results",
+              "events FROM pawl_key_events",
+              "actor || detail FROM pawl_audit_log"}) {
+            const auto text = "SELECT " + std::string{columns};
+            const Sql sql{"check_texts", text, {}};
+            try {
+                store::read_now(store, [&](store::Session& session) {
+                    session.run(sql, {}, [&](const detail::Row& row) {
+                        EXPECT_TRUE(row.is_null(0) || base::is_utf8(row.text(0))) << text;
+                    });
+                });
+            } catch (const StoreError&) {  // The test has broken the database.
+            }
+        }
+    }
     void start() { engine = make_engine(clock); }
     std::unique_ptr<engine::Engine> make_engine(base::Clock& its_clock) {
         auto& random = base::system_random();

@@ -92,6 +92,12 @@ def roles(settings):
         check_equal(paged.api('/queues/default/pause', 'oli', {'reason': 'test'}).status, 200, 'a pause')
         check_equal(paged.api('/queues/default/resume', 'oli', {}).status, 200, 'its end')
         check_equal([actor for actor, _ in paged.audit()], ['oli', 'oli'], 'who did it')
+        # Those of jobs and dead letters: revealed_jobs().
+        for path, body, detail in ((f'/keys/{key}/reveal', {}, 'key'), (f'/attention/{key}/reveal', {}, 'attention'),
+                                   (f'/attention/{key}/settle', settle | {'confirmed': ''}, 'plan of settle give-up')):
+            check_equal(paged.api(path, 'oli', body).status, 200, path)
+            row = paged.world.rows('SELECT actor, action, key_id, detail FROM pawl_audit_log ORDER BY id DESC LIMIT 1')[0]
+            check_equal(tuple(row), ('oli', 'reveal', key, detail), f'the audit of {path}')
         charge = paged.world.rows("SELECT stripe_charge_id FROM rides WHERE state = 'booked'")[0][0]
         for query in (f'text={charge}', f'reference=charge%3D{charge}', 'text=first', 'state=finished&since=1h'):
             (found,) = paged.api(f'/keys?{query}').json
@@ -168,6 +174,14 @@ def proxied(settings):
         check_equal(get({'X-Forwarded-User': 'joe'}).status, 401, 'a name that is not in the file')
         secure = get({'X-Forwarded-User': 'oli', 'X-Forwarded-Proto': 'https'}).headers['set-cookie']
         check('Secure' in secure, secure)
+        # A form of another site is sent with the proxy's header, but can't have this one.
+        named = {'Authorization': '', 'X-Forwarded-User': 'oli'}
+        for path, body in (('/api/queues', None), ('/api/queues/default/pause', {'reason': 'test'})):
+            method = 'POST' if body else 'GET'
+            check_equal(Phone(paged.port).send(method, path, body, named).status, 401, f'{path} without X-Requested-With')
+        check_equal(paged.audit(), [], 'what was done')
+        asked = Phone(paged.port).send('GET', '/api/queues', headers=named | {'X-Requested-With': 'test'})
+        check_equal(asked.status, 200, 'with it')
     with Paged(settings) as paged:
         paged.start('--operator-header', 'X-Forwarded-User', '--operator-proxies', '192.0.2.1')
         check_equal(Phone(paged.port).send('GET', '/queues', headers={'Authorization': '', 'X-Forwarded-User': 'ann'}).status, 401,

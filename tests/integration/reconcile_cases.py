@@ -94,6 +94,11 @@ def each_night(settings, kill):
         check_equal([len(line) for line in lines], [10] * 6, 'cells')
         check_equal(lines[2][7], '\'=SUM(1), or "so"', 'a description that would be a formula')
         check_equal(lines[2][8], first[charge_id(2)], 'first seen')
+        world.change(f"DELETE FROM rides WHERE stripe_charge_id = '{charge_id(1)}'")   # And it comes back.
+        check('5 differences' in world.reconcile('--day', str(world.day), status=1), 'the day a third time')
+        check_equal((world.found(), world.found('closed')), (DIFFERENT, []), 'open again')
+        listed = [json.loads(line) for line in world.reconcile('--stored', '--json', status=1).splitlines()]
+        check_equal(listed[0]['first_seen'], first[charge_id(1)], 'first seen, before it was closed')
 
 
 def days_at_midnight(settings):

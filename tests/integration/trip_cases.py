@@ -113,6 +113,32 @@ def captured_elsewhere(world):
     reconciled(world, 2)
 
 
+def amounts_are_compared(world):
+    """Each charge of a trip has its own amount, and the trip's currency; a charge that the provider does not know is ours alone."""
+    trip = world.phone().book_trip('k').json['trip']
+    where = ('--database', world.url, '--stripe-url', f'http://127.0.0.1:{world.stripe}')
+    shown = world.phone().get(f'/trips/{trip}').json
+    share, hold, today = shown['share_charge_id'], shown['hold_id'], shown['created_at'][:10]
+
+    def check_compared(name, column, value, differs, ours=()):
+        kept = world.rows(f'SELECT {column} FROM trips')[0][0]
+        world.change(f'UPDATE trips SET {column} = ?', value)
+        charges = json.loads(world.rides_command('reconcile', '--json', *where, check_status=None).stdout)['charges']
+        found = {status: sorted((one['charge'], one['amount'], one['trip']) for one in charges if one['status'] == status)
+                 for status in ('differs', 'only-ours', 'only-theirs')}
+        check_equal(found, {'differs': sorted((*one, trip) for one in differs), 'only-ours': [(*one, trip) for one in ours],
+                            'only-theirs': []}, name)
+        day = world.rides_command('reconcile', '--day', today, *where, check_status=None).stdout
+        check(f', {len(differs)} differences' in day, f'{name}, by day: {day}')
+        world.change(f'UPDATE trips SET {column} = ?', kept)
+    check_compared('as booked', 'share', SHARE, [])
+    check_compared('the share', 'share', SHARE + 1, [(share, SHARE)])
+    check_compared('the rest', 'rest', REST - 1, [(hold, REST)])
+    check_compared('each has the other amount', 'share', REST, [(share, SHARE)])
+    check_compared('the currency', 'currency', 'eur', [(share, SHARE), (hold, REST)])
+    check_compared('an unknown charge of the rest', 'rest_charge_id', 'ch_unknown', [], [('ch_unknown', REST)])
+
+
 class TripDay(Day):
     """Each way that a trip can end."""
 
@@ -199,4 +225,5 @@ def cases(settings):
         for hit in hits_for(settings, day[point]):
             found[f'kill -9: {point}, hit {hit} of {day[point]}, twice in a row'] = (
                 lambda point=point, hit=hit: killed_at(settings, point, hit))
-    return [('trip: ' + name, run) for name, run in found.items()]
+    return [('trip: ' + name, run) for name, run in found.items()] + [
+        ("form: trip: each charge is compared with its own amount", lambda: in_a_world(amounts_are_compared))]

@@ -185,6 +185,29 @@ TEST_P(Interleaved, lease_is_renewed_or_taken_over) {
     EXPECT_GT(both_.waits(), 0);
 }
 
+// rescue_jobs finds the job by its index before it waits for the row; its outer conditions are for
+// the lease that was renewed meanwhile.
+TEST_P(Interleaved, a_job_is_renewed_or_rescued) {
+    before_all_ = "DELETE FROM pawl_jobs;";
+    const auto job =
+        "INSERT INTO pawl_jobs (id, jid, queue, kind, args, state, run_at, attempt, "
+        "lease_until, created_at) VALUES (60, 'j', 'q', 'k', '{}', 'running', '" +
+        std::string{lease_over} + "', 1, '" + lease_over + "', '" + lease_over + "');";
+    const auto in_transaction = [this](const Statement& statement) {
+        return Steps{
+            engine_.begin(), [statement](const Session&) { return statement; }, engine_.commit()};
+    };
+    const auto renewal = in_transaction(of(sql::renew_job, {"60", "1", renewed_lease}));
+    const auto rescue = in_transaction(of(sql::rescue_jobs, {now, lease_bound, lease_over}));
+    explore(job, renewal, rescue, [&] {
+        const bool renewed = both_.first.changed("renew_job") == 1;
+        EXPECT_NE(renewed, both_.second.changed("rescue_jobs") == 1);
+        const auto state = both_.monitor.now("SELECT state FROM pawl_jobs").rows[0][0];
+        EXPECT_EQ(state, renewed ? "running" : "ready");
+    });
+    EXPECT_GT(both_.waits(), 0);
+}
+
 TEST_P(Interleaved, lease_that_was_given_back_is_not_renewed) {
     const auto giver = engine_.alone(EngineSteps::release);
     explore(open_key(lease_runs), engine_.alone(EngineSteps::renewal), giver, [&] {

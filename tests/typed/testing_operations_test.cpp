@@ -250,6 +250,30 @@ TEST_F(KillEverywhere, a_call_that_must_not_be_repeated_waits_for_a_person) {
     EXPECT_GT(waiting, 0);
 }
 
+// It asks each run's client once more; what it gets must be the first answer.
+TEST_F(KillEverywhere, finds_a_repeat_that_is_answered_differently) {
+    static constexpr Statement<2> answer_otherwise{
+        "answer_otherwise",
+        "UPDATE pawl_idempotency_keys SET response_body = $1, response_status = $2 WHERE status = "
+        "'finished'",
+        {}};
+    const std::string own = R"({"reference":"ref"})";
+    for (const auto& [body, status] : {std::pair{std::string{"{}"}, 201}, std::pair{own, 200}}) {
+        TestDatabase* at = nullptr;
+        auto wrong = plan<KeyedWire>([](auto&, const CutRun&) {});
+        wrong.prepare = [&, prepare = wrong.prepare](TestDatabase& database) {
+            prepare(database);
+            at = &database;
+        };
+        wrong.make = [&] {  // For each process; the last one answers the repeat.
+            at->in_tx([&](Tx& tx) { execute(tx, answer_otherwise, body, status); });
+            return KeyedWire{bank};
+        };
+
+        EXPECT_THROW(kill_everywhere(wrong), std::logic_error);
+    }
+}
+
 // What it is for: the program below is wrong, as its bank does not honour keys.
 TEST_F(KillEverywhere, finds_a_payment_that_is_made_twice) {
     bank.honours_keys = false;

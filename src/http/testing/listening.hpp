@@ -73,7 +73,7 @@ public:
 
 private:
     static ListenerOptions on_any_port(ListenerOptions options) {
-        options.listen = "127.0.0.1:0";
+        if (options.listen == ListenerOptions{}.listen) options.listen = "127.0.0.1:0";
         options.threads = 2;  // Two threads stand for any larger number.
         return options;
     }

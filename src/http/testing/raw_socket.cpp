@@ -35,7 +35,7 @@ RawSocket::RawSocket(int descriptor) : descriptor_{descriptor} {
     ::setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
 
-RawSocket RawSocket::to(std::uint16_t port) {
+RawSocket RawSocket::to(std::uint16_t port, const char* from) {
     constexpr int kind = SOCK_STREAM | SOCK_CLOEXEC;
     const int descriptor = ::socket(AF_INET, kind, 0);  // tidy: allow socket: a test's
     RawSocket made{descriptor};
@@ -43,6 +43,11 @@ RawSocket RawSocket::to(std::uint16_t port) {
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    PAWL_ASSERT(::inet_pton(AF_INET, from, &own.sin_addr) == 1);
+    const void* plain_own = &own;
+    PAWL_ASSERT(::bind(descriptor, static_cast<const sockaddr*>(plain_own), sizeof own) == 0);
     const void* plain = &address;
     const auto* peer = static_cast<const sockaddr*>(plain);
     const int failed = ::connect(descriptor, peer, sizeof address);  // tidy: allow socket: a test's

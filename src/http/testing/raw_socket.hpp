@@ -13,7 +13,7 @@ namespace pawl::http::testing {
 class RawSocket {
 public:
     explicit RawSocket(int descriptor);  // Owns the descriptor.
-    static RawSocket to(std::uint16_t port);
+    static RawSocket to(std::uint16_t port, const char* from = "127.0.0.1");
     RawSocket(RawSocket&& other) noexcept;
     RawSocket& operator=(RawSocket&&) = delete;
     ~RawSocket();

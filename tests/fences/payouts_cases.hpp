@@ -1,0 +1,390 @@
+#pragma once
+
+#include "payouts/statements.hpp"
+#include "tests/fences/fence_case.hpp"
+#include "tests/fences/rows.hpp"
+
+#include <string>
+#include <vector>
+
+// The statements of Payouts, which others copy.
+namespace pawl::fences {
+
+inline std::vector<Case> cases_of_files() {
+    namespace sql = payouts::sql;
+    const std::string table{"payouts"};
+    const std::string files{"bank_files"};
+    const std::string in_file{"bank_file_payouts"};
+    const auto one_file = "DELETE FROM bank_files WHERE number <> 20"s;
+    const auto collected = "UPDATE payouts SET state = 'collected' WHERE id = 10"s;
+    const auto named = "UPDATE bank_set_aside_items SET end_to_end_id = 'end-5'"s;
+    const auto no_file = "DELETE FROM bank_file_payouts"s;
+    const auto alone = "DELETE FROM payouts WHERE id <> 10"s;
+    // CHECK ((state = 'returned') = (return_reason IS NOT NULL))
+    const auto others_sent =
+        "UPDATE payouts SET state = 'sent', return_reason = NULL WHERE id <> 10"s;
+    const auto is_file = is("bank_file_payouts.file_number", 20);
+    const auto is_payout = is("bank_file_payouts.payout_id", 10);
+    const auto state = "state@id = 10"s;
+    const auto not_collected = refuses(state, {"'in_file'", "'sent'", "'paid'"});
+    const auto no_sending = "UPDATE bank_files SET sent_at = NULL"s;
+    return {
+        {&sql::add_to_file,
+         {21, 10},
+         table,
+         {not_collected, refuses("set_aside", {"'why'"})},
+         {no_file, alone, collected}},
+        {&sql::cancel_file,
+         {20, now},
+         files,
+         {is("number", 20), refuses("cancelled_at", {literal(now)}), refuses("sent_at", {"NULL"})},
+         {no_file, one_file}},
+        {&sql::cancel_file,
+         {20, now},
+         files,
+         {refuses("given_up_at", {"NULL"}),
+          is("number", 20),
+          refuses("cancelled_at", {literal(now)})},
+         {no_file, one_file, no_sending, "UPDATE bank_files SET given_up_at = '" + now + "'"}},
+        {&sql::collect_again,
+         {20},
+         table,
+         {passes(state, {"'in_file'"}),
+          refuses(state, {"'collected'", "'paid'"}),
+          is_file,
+          is_payout}},
+        {&sql::count_answered,
+         {20},
+         table,
+         {refuses(state, {"'in_file'", "'sent'"}), is_file, is_payout},
+         {others_sent, "UPDATE payouts SET state = 'paid' WHERE id = 10"},
+         {},
+         Case::Shown{0, 1}},
+        // An item names it that is set aside.
+        {&sql::count_answered,
+         {20},
+         table,
+         {is("bank_set_aside_items.end_to_end_id", "end-5"s), is_file},
+         {named},
+         {},
+         Case::Shown{0, 1}},
+        {&sql::count_collected,
+         {},
+         table,
+         {not_collected, refuses("set_aside", {"'why'"})},
+         {no_file, alone, collected},
+         {},
+         Case::Shown{0, 1}},
+        {&sql::count_files_of_day,
+         {"2027-01-05"},
+         files,
+         {is("day@number = 20", "2027-01-05"s)},
+         {},
+         {},
+         Case::Shown{0, 1}},
+        {&sql::find_file, {20}, files, {is("number", 20)}, {no_file, one_file}},
+        {&sql::find_file_bytes, {20}, files, {is("number", 20)}, {no_file, one_file}},
+        {&sql::find_file_state, {20}, files, {is("number", 20)}, {no_file, one_file}},
+        {&sql::find_first_unsent, {}, files, {refuses("sent_at", {literal(now)})}, {no_sending}},
+        {&sql::find_payout,
+         {10, "tenant-5", "ann-5"},
+         table,
+         {is("id", 10), is("tenant", "tenant-5"s), is("account", "ann-5"s)},
+         {no_file, alone}},
+        {&sql::find_payout,
+         {10, "tenant-5", "ann-5"},
+         table,
+         {is_payout},
+         {},
+         {},
+         Case::Shown{10, 20}},
+        {&sql::find_payout,
+         {10, "tenant-5", "ann-5"},
+         table,
+         {not_collected, refuses("set_aside@id = 10", {"NULL"})},
+         {collected, "UPDATE payouts SET set_aside = 'why' WHERE id = 10"},
+         {},
+         Case::Shown{9, "set_aside"}},
+        {&sql::find_payout_of_end_to_end,
+         {"end-5"},
+         table,
+         {is("end_to_end_id", "end-5"s)},
+         {no_file, alone}},
+        {&sql::give_up_file, {20, now}, files, {is("number", 20)}, {no_file, one_file}},
+        {&sql::is_given_up, {20}, files, {is("number", 20)}, {no_file, one_file}},
+        {&sql::keep_sent,
+         {20, now},
+         files,
+         {is("number", 20), refuses("sent_at", {literal(now)})},
+         {no_file, one_file, no_sending}},
+        {&sql::leave_file, {20}, in_file, {is("file_number", 20)}},
+        {&sql::list_file_payouts, {20}, table, {is_file}},
+        {&sql::list_file_payouts,
+         {20},
+         table,
+         {is("bank_file_moves.file_number", 20)},
+         {no_file,
+          "INSERT INTO bank_file_moves (payout_id, file_number, moved_at) VALUES (10, 20, "
+          "'2027-01-01T00:00:10.500Z')"}},
+        {&sql::list_set_aside,
+         {},
+         table,
+         {not_collected, not_null("set_aside")},
+         {no_file, alone, collected, "UPDATE payouts SET set_aside = 'why'"}},
+        {&sql::list_waiting,
+         {10},
+         table,
+         {not_collected, refuses("set_aside", {"'why'"})},
+         {no_file, alone, collected}},
+        {&sql::mark_in_file, {20}, table, {not_collected, is_file, is_payout}, {collected}},
+        {&sql::mark_sent,
+         {20},
+         table,
+         {refuses(state, {"'collected'", "'sent'", "'paid'"}), is_file, is_payout},
+         {"UPDATE payouts SET state = 'in_file' WHERE id = 10"}},
+        {&sql::move_out, {20, now}, in_file, {is("file_number", 20)}},
+        {&sql::refuse_payout,
+         {10, "why"},
+         table,
+         {is("id", 10), not_collected, not_null("set_aside")},
+         {no_file, alone, collected, "UPDATE payouts SET set_aside = 'why'"}},
+        {&sql::release_payout,
+         {10},
+         table,
+         {is("id", 10), not_collected, not_null("set_aside")},
+         {no_file, alone, collected, "UPDATE payouts SET set_aside = 'why'"}},
+        {&sql::set_aside,
+         {"end-5", "why"},
+         table,
+         {is("end_to_end_id", "end-5"s), not_collected},
+         {no_file, alone, collected}},
+        {&sql::set_aside_payout_of_file, {20, 10, "why"}, table, {is_file, is_payout}},
+        {&sql::set_aside_payout_of_file,
+         {20, 10, "why"},
+         table,
+         {refuses("bank_file_payouts.payout_id", {"9", "11"})}},
+        // The file has another payout as well, which stays.
+        {&sql::set_aside_payout_of_file,
+         {20, 10, "why"},
+         table,
+         {},
+         {"INSERT INTO bank_file_payouts (payout_id, file_number) VALUES (9, 20), (11, 20)"},
+         "SELECT count(*) = 1 FROM payouts WHERE set_aside = 'why'"},
+    };
+}
+
+inline std::vector<Case> cases_of_reports() {
+    namespace sql = payouts::sql;
+    const std::string table{"payouts"};
+    const std::string reports{"bank_reports"};
+    const std::string lines{"bank_report_lines"};
+    const std::string skipped{"bank_skipped_numbers"};
+    const auto no_lines = "DELETE FROM bank_report_lines"s;
+    const std::string items{"bank_set_aside_items"};
+    const auto no_items = "DELETE FROM bank_set_aside_items"s;
+    const auto no_numbers = "DELETE FROM bank_skipped_numbers"s;
+    const auto state = "state@id = 10"s;
+    const auto is_report = is("id", 70);
+    const auto imported = "'imported', rule = NULL"s;
+    const auto of_line = std::vector<Variations>{
+        is("bank_report_lines.report_id", 70), is("bank_report_lines.end_to_end_id", "end-5"s)};
+    const auto with = [&](std::vector<Variations> some, const std::vector<Variations>& more) {
+        some.insert(some.end(), more.begin(), more.end());
+        return some;
+    };
+    const auto one_report = "DELETE FROM bank_reports WHERE id <> 70"s;
+    const std::vector<std::string> alone{no_lines, no_items, no_numbers, one_report};
+    const auto returned = "UPDATE bank_report_lines SET what = 'returned'"s;
+    const auto second =
+        "INSERT INTO bank_report_lines (sender, line_key, report_id, "
+        "end_to_end_id, what, amount, currency, reason) VALUES ('bank-5', "
+        "'line-6', 71, 'end-5', 'paid', 500, 'USD', '')"s;
+    const auto reason =
+        "UPDATE bank_report_lines SET what = 'returned', reason = 'Z' WHERE "
+        "line_key = 'line-6'"s;
+    const auto no_reason = "SELECT return_reason = '' FROM payouts WHERE id = 10"s;
+    const auto ends = std::vector<Variations>{
+        is("end_to_end_id@line_key = 'line-6'", "end-5"s),
+        refuses("what@line_key = 'line-6'", {"'returned'"})};
+    return {
+        {&sql::count_new_lines, {70}, lines, {is("report_id", 70)}, {}, {}, Case::Shown{0, 1}},
+        {&sql::decide_report,
+         {70, "skipped", now, 0, null},
+         reports,
+         {is_report, refuses("state", {imported, "'fetched', rule = NULL"})},
+         alone},
+        {&sql::decide_report,
+         {70, "skipped", now, 0, null},
+         reports,
+         {refuses("decision", {"NULL", "'skipped'", "'settled'"}), is_report},
+         {no_lines,
+          no_items,
+          no_numbers,
+          one_report,
+          "UPDATE bank_reports SET state = 'imported', rule = NULL, decision = 'unread'"}},
+        {&sql::decide_items,
+         {70, "skipped"},
+         items,
+         {is("report_id", 70), refuses("decision", {"'settled'"})}},
+        {&sql::count_open_items,
+         {70},
+         items,
+         {is("report_id", 70), refuses("decision", {"'settled'"})},
+         {},
+         {},
+         Case::Shown{0, 1}},
+        {&sql::list_items, {70}, items, {is("report_id", 70)}},
+        {&sql::find_report_shown,
+         {70},
+         items,
+         {is("report_id", 70), refuses("decision", {"'settled'"})},
+         {},
+         {},
+         Case::Shown{11, 1}},
+        {&sql::delete_line,
+         {"bank-5", "line-5"},
+         lines,
+         {is("sender", "bank-5"s), is("line_key", "line-5"s)}},
+        {&sql::drop_skipped_number,
+         {"series-5", 8},
+         skipped,
+         {is("series", "series-5"s), is("number", 8)}},
+        {&sql::end_series_number,
+         {"series-5", 8},
+         "bank_report_series",
+         {is("series", "series-5"s), is("next_number", 8)}},
+        {&sql::find_report, {70}, reports, {is_report}, alone},
+        {&sql::find_report_bytes, {70}, reports, {is_report}, alone},
+        {&sql::find_report_of_hash, {"sha-5"}, reports, {is("sha256", "sha-5"s)}, alone},
+        {&sql::find_report_of_message,
+         {"bank-5", "message-5"},
+         reports,
+         {is("sender", "bank-5"s), is("message_id", "message-5"s)},
+         alone},
+        {&sql::find_report_shown, {70}, reports, {is_report}, alone},
+        {&sql::find_report_state, {70}, reports, {is_report}, alone},
+        {&sql::find_series_number, {"series-5"}, "bank_report_series", {is("series", "series-5"s)}},
+        {&sql::keep_imported,
+         {70, now, "bank-5", "m", 1, 1},
+         reports,
+         {is_report, refuses("state", {imported}), passes("state", {"'fetched', rule = NULL"})},
+         alone},
+        {&sql::keep_stopped,
+         {70, "r", "f"},
+         reports,
+         {is_report, refuses("state", {imported}), passes("state", {"'fetched', rule = NULL"})},
+         alone},
+        {&sql::list_numbers_of_report, {70}, skipped, {is("report_id", 70)}},
+        {&sql::list_open_reports,
+         {},
+         reports,
+         {refuses("state", {imported}), passes("state", {"'fetched', rule = NULL"})},
+         alone},
+        {&sql::list_report_lines, {70}, lines, {is("report_id", 70)}},
+        {&sql::mark_paid,
+         {70},
+         table,
+         with(
+             of_line,
+             {passes(state, {"'in_file'"}),
+              refuses(state, {"'collected'", "'paid'"}),
+              refuses("bank_report_lines.what", {"'returned'"})}
+         )},
+        {&sql::mark_returned,
+         {70},
+         table,
+         with(
+             of_line,
+             {passes(state, {"'in_file'", "'paid'"}),
+              refuses(state, {"'collected'"}),
+              refuses("bank_report_lines.what", {"'paid'"})}
+         ),
+         {returned}},
+        // The reason is this report's, of this payout, of a return.
+        {&sql::mark_returned,
+         {70},
+         table,
+         {passes("bank_report_lines.report_id@line_key = 'line-6'", {"69"})},
+         {returned, second, reason},
+         no_reason},
+        {&sql::mark_returned,
+         {70},
+         table,
+         {passes("bank_report_lines.end_to_end_id@line_key = 'line-6'", {"'end-6'"})},
+         {returned,
+          second,
+          reason,
+          "UPDATE bank_report_lines SET report_id = 70, end_to_end_id = 'end-4' WHERE line_key = "
+          "'line-6'"},
+         no_reason},
+        {&sql::mark_returned,
+         {70},
+         table,
+         {},
+         {returned,
+          second,
+          reason,
+          "UPDATE bank_report_lines SET report_id = 70, what = 'paid' WHERE line_key = 'line-6'"},
+         no_reason},
+        {&sql::pass_skipped_number,
+         {"series-5"},
+         "bank_report_series",
+         {is("series", "series-5"s),
+          is("next_number", 8),
+          is("bank_skipped_numbers.series", "series-5"s),
+          is("bank_skipped_numbers.number", 8)}},
+        // Lines that fit no payout.
+        {&sql::list_wrong_lines,
+         {70},
+         table,
+         {refuses("amount@id = 10", {"500"}),
+          passes("amount@id = 10", {"499", "501"}),
+          is("bank_report_lines.report_id", 70)},
+         {"UPDATE payouts SET amount = 600 WHERE id = 10"}},
+        {&sql::list_wrong_lines,
+         {70},
+         table,
+         {refuses("currency@id = 10", {"'USD'"}), passes("currency@id = 10", {"'AAA'"})},
+         {"UPDATE payouts SET currency = 'ZZZ' WHERE id = 10"}},
+        {&sql::list_wrong_lines,
+         {70},
+         table,
+         {refuses(state, {"'in_file'", "'sent'", "'paid'"})},
+         {"UPDATE payouts SET state = 'collected' WHERE id = 10"}},
+        {&sql::list_wrong_lines,
+         {70},
+         table,
+         {is("bank_report_lines.end_to_end_id", "end-7"s),
+          refuses("bank_report_lines.end_to_end_id", {"'end-5'"})},
+         {"UPDATE bank_report_lines SET end_to_end_id = 'end-7'",
+          "UPDATE payouts SET end_to_end_id = 'end-6' WHERE id = 9",
+          "UPDATE payouts SET end_to_end_id = 'end-8' WHERE id = 11"}},
+        {&sql::list_wrong_lines, {70}, lines, ends, {second}},
+        {&sql::list_wrong_lines,
+         {70},
+         lines,
+         {refuses("what@line_key = 'line-6'", {"'paid'"})},
+         {second, returned}},
+        {&sql::list_wrong_lines,
+         {70},
+         lines,
+         {},
+         {second,
+          "UPDATE bank_report_lines SET line_key = 'line-5', sender = 'bank-6' WHERE "
+          "line_key = 'line-6'"}},
+        {&sql::list_wrong_lines,
+         {70},
+         lines,
+         {},
+         {second,
+          "UPDATE bank_report_lines SET line_key = 'line-5', sender = 'bank-4' WHERE "
+          "line_key = 'line-6'"}},
+        {&sql::list_wrong_lines,
+         {70},
+         lines,
+         {},
+         {second, "UPDATE bank_report_lines SET line_key = 'line-4' WHERE line_key = 'line-6'"}},
+    };
+}
+
+}  // namespace pawl::fences
