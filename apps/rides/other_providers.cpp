@@ -28,6 +28,7 @@ constexpr std::string_view captured = "captured";
 struct Payment {
     std::string payment;
     std::string state;
+    std::optional<std::int64_t> amount{};
 };
 struct Payments {
     std::vector<Payment> payments;
@@ -83,6 +84,9 @@ Paid JsonProvider::pay(pawl::RoutedCall& call, const PaymentOrder& order) {
             if (answered.status != 201 && answered.status != 202) return read_refusal(answered);
             const auto payment = body_of<Payment>(answered);
             if (!payment) return std::nullopt;
+            if (payment->amount.value_or(order.amount) != order.amount)
+                return Paid{
+                    Stuck{"the provider's answer is not what was asked: " + answered.body}};
             if (payment->state == captured) return Paid{Charge{payment->payment}};
             return await_capture(call, payment->payment);
         }

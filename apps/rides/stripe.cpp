@@ -4,7 +4,9 @@
 
 #include "apps/rides/crypto.hpp"
 
+#include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 #include <boost/url/encode.hpp>
 #include <boost/url/parse.hpp>
@@ -16,6 +18,7 @@
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace rides {
 
@@ -52,13 +55,45 @@ struct StripeError {
 struct Answer {
     std::string id;  // Set on success.
     StripeError error;
+    boost::json::object members{};
 };
+
+// The values of a success that is what was asked: a member that is missing counts as right, another
+// value as none of the results. docs/howto/money.md lists them.
+using Wanted = std::vector<std::pair<std::string_view, std::vector<boost::json::value>>>;
+
+// Why the success is something else, for a person: "amount is 1, and not 2000".
+std::optional<std::string> difference(const boost::json::object& said, const Wanted& wanted) {
+    for (const auto& [name, values] : wanted) {
+        const auto* member = said.if_contains(name);
+        if (member == nullptr || std::ranges::find(values, *member) != values.end()) continue;
+        return std::string{name} + " is " + boost::json::serialize(*member).substr(0, 100) +
+               ", and not " + boost::json::serialize(values.front());
+    }
+    return std::nullopt;
+}
+
+Wanted wanted_charge(const ChargeOrder& order, bool captured) {
+    return {
+        {"object", {"charge"}},
+        {"amount", {order.amount}},
+        {"currency", {order.currency}},
+        {"status", {"succeeded"}},
+        {"paid", {true}},
+        {"captured", {captured}},
+        {"refunded", {false}}};
+}
+
+// Stripe says "pending" of a refund that a bank carries out later.
+Wanted wanted_refund() {
+    return {{"object", {"refund"}}, {"status", {"succeeded", "pending"}}};
+}
 
 Answer read(const Answered& answered) {
     boost::system::error_code error;
     const auto body = boost::json::parse(answered.body, error);
     if (error || !body.is_object()) return {};
-    Answer answer{text_at(body, "id"), {}};
+    Answer answer{text_at(body, "id"), {}, body.as_object()};
     if (const auto* e = body.as_object().if_contains("error"))
         answer.error = {
             text_at(*e, "type"),
@@ -104,7 +139,9 @@ Outcome trouble(const Answered& answered, const StripeError& error) {
 
 // `refuses`: whether an answer is the provider's final refusal of this order.
 template <class Done, class Refusal, class Refuses>
-pawl::Outcome<Done, Refusal> outcome_of(const ClientResult& end, Refuses refuses) {
+pawl::Outcome<Done, Refusal> outcome_of(
+    const ClientResult& end, const Wanted& wanted, Refuses refuses
+) {
     if (const auto* gave_up = std::get_if<pawl::GaveUp>(&end)) {
         if (gave_up->in_doubt) return InDoubt{gave_up->why};
         return Retry{gave_up->why};
@@ -113,6 +150,9 @@ pawl::Outcome<Done, Refusal> outcome_of(const ClientResult& end, Refuses refuses
     auto answer = read(answered);
     if (answered.status == 200) {
         if (answer.id.empty()) return InDoubt{"an answer without an id"};
+        if (const auto why = difference(answer.members, wanted))
+            return Stuck{
+                "the provider's answer is not what was asked: " + *why + ", of " + answer.id};
         return Done{std::move(answer.id)};
     }
     if (!refuses(answered.status, answer.error))
@@ -127,8 +167,8 @@ pawl::Outcome<Done, Refusal> outcome_of(const ClientResult& end, Refuses refuses
 
 // The rider is shown the message only: a decline code such as stolen_card is for the operator.
 template <class Done>
-pawl::Outcome<Done, Declined> card_outcome(const ClientResult& end) {
-    return outcome_of<Done, Declined>(end, [&](int, const StripeError& error) {
+pawl::Outcome<Done, Declined> card_outcome(const ClientResult& end, const Wanted& wanted) {
+    return outcome_of<Done, Declined>(end, wanted, [&](int, const StripeError& error) {
         if (error.type != "card_error") return false;
         const auto id = std::get<Answered>(end).header("Request-Id").value_or("");
         pawl::log::limited_info(
@@ -195,16 +235,22 @@ pawl::Outcome<Customer, Declined> Stripe::make_customer(
     auto form = customer_form(order);
     const auto key = pawl::entity_key("rider", sha256(form).substr(0, 32), "customer");
     return card_outcome<Customer>(
-        client_.perform(call, post_of("/v1/customers", std::move(form)), key)
+        client_.perform(call, post_of("/v1/customers", std::move(form)), key),
+        {{"object", {"customer"}}, {"deleted", {false}}}
     );
 }
 
 pawl::Outcome<Charge, Declined> Stripe::charge(pawl::KeyedCall& call, const ChargeOrder& order) {
-    return card_outcome<Charge>(client_.perform(call, post_of("/v1/charges", charge_form(order))));
+    return card_outcome<Charge>(
+        client_.perform(call, post_of("/v1/charges", charge_form(order))),
+        wanted_charge(order, true)
+    );
 }
 
 pawl::Outcome<Charge, Declined> Stripe::charge_once(pawl::Call& call, const ChargeOrder& order) {
-    return card_outcome<Charge>(client_.send_once(call, post_of("/v1/charges", charge_form(order)))
+    return card_outcome<Charge>(
+        client_.send_once(call, post_of("/v1/charges", charge_form(order))),
+        wanted_charge(order, true)
     );
 }
 
@@ -292,8 +338,12 @@ pawl::Outcome<Refund, RefundRefused> Stripe::refund(
     std::string form;
     add(form, "charge", order.charge);
     add(form, "amount", std::to_string(order.amount));
+    auto wanted = wanted_refund();
+    wanted.push_back({"amount", {order.amount}});
+    wanted.push_back({"charge", {order.charge}});
     return outcome_of<Refund, RefundRefused>(
         client_.perform(call, post_of("/v1/refunds", std::move(form))),
+        wanted,
         [](int status, const StripeError& error) {
             // Nothing is left of the charge, or less than the amount.
             return status == 400 &&
@@ -306,7 +356,9 @@ pawl::Outcome<Refund, RefundRefused> Stripe::refund(
 pawl::Outcome<Charge, Declined> Stripe::authorise(pawl::KeyedCall& call, const ChargeOrder& order) {
     auto form = charge_form(order);
     add(form, "capture", "false");
-    return card_outcome<Charge>(client_.perform(call, post_of("/v1/charges", std::move(form))));
+    return card_outcome<Charge>(
+        client_.perform(call, post_of("/v1/charges", std::move(form))), wanted_charge(order, false)
+    );
 }
 
 pawl::Outcome<Charge, CaptureRefused> Stripe::capture(
@@ -317,6 +369,11 @@ pawl::Outcome<Charge, CaptureRefused> Stripe::capture(
     const auto id = boost::urls::encode(order.charge, boost::urls::unreserved_chars);
     return outcome_of<Charge, CaptureRefused>(
         client_.perform(call, post_of("/v1/charges/" + id + "/capture", std::move(form))),
+        {{"object", {"charge"}},
+         {"id", {order.charge}},
+         {"amount_captured", {order.amount}},
+         {"status", {"succeeded"}},
+         {"captured", {true}}},
         [](int status, const StripeError& error) {
             // It has expired, or was voided elsewhere: nothing is captured, and nothing is held.
             // One that was captured elsewhere is for a person.
@@ -335,6 +392,7 @@ pawl::Outcome<Refund, RefundRefused> Stripe::pay_back(pawl::Call& call, const st
             post_of("/v1/refunds", std::move(form)),
             pawl::entity_key("charge", charge, "pay-back")
         ),
+        wanted_refund(),
         [](int status, const StripeError& error) {
             return status == 400 && error.code == "charge_already_refunded";
         }

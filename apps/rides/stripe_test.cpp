@@ -95,10 +95,15 @@ TEST(StripeVerdict, follows_the_table) {
     }
 }
 
-// Answers each request with an error, and keeps the last one.
+// Answers each request with an error or with `next`, and keeps the last one.
 class Refusing {
 public:
     Refusing() { listener_.start(); }
+    pawl::http::Reply next{
+        .status = 400,
+        .headers = {{"Request-Id", "req_7"}},
+        .body = R"({"error":{"type":"invalid_request_error","message":"No.",)"
+                R"("code":"resource_missing"}})"};
     std::string url() const { return "http://127.0.0.1:" + std::to_string(listener_.port()); }
     std::string header(const char* name) const {
         return std::string{last_.head.header(name).value_or("")};
@@ -112,12 +117,7 @@ private:
         {.on_head = pawl::http::Listener::accept_all(
              [this](const pawl::http::Request& request, pawl::http::Responder respond) {
                  last_ = request;
-                 respond(
-                     {.status = 400,
-                      .headers = {{"Request-Id", "req_7"}},
-                      .body = R"({"error":{"type":"invalid_request_error","message":"No.",)"
-                              R"("code":"resource_missing"}})"}
-                 );
+                 respond(next);
              }
          ),
          .on_error = [](int status,
@@ -125,6 +125,57 @@ private:
                         const pawl::RequestHead&) { return pawl::http::Reply{.status = status}; },
          .date = [] { return std::string{"now"}; }}};
 };
+
+// A provider once answered with an amount of 1, and the ride was "Paid." (issue 39, part 3).
+TEST(StripeVerdict, a_success_that_is_not_what_was_asked_waits_for_a_person) {
+    Refusing stripes;
+    Stripe stripe{{stripes.url(), "sk_test"}, 16};
+    const ChargeOrder order{2000, "usd", "cus_jane", "A ride"};
+    const auto charged = [&](const std::string& members) {
+        stripes.next = {.status = 200, .body = R"({"id":"ch_1")" + members + "}"};
+        FakeCall call{"key"};
+        return verdict(stripe.charge(call.keyed(), order));
+    };
+
+    EXPECT_EQ(charged(R"(,"object":"charge","amount":2000,"currency":"usd","paid":true,)"
+                      R"("status":"succeeded","captured":true,"refunded":false)"),
+              "done");
+    for (const auto* odd :
+         {R"(,"amount":1)",
+          R"(,"amount":-2000)",
+          R"(,"amount":2000.5)",
+          R"(,"amount":"2000")",
+          R"(,"currency":"jpy")",
+          R"(,"status":"failed")",
+          R"(,"status":"pending")",
+          R"(,"paid":false)",
+          R"(,"captured":false)",
+          R"(,"refunded":true)",
+          R"(,"object":"refund")",
+          R"(,"amount":null)"})
+        EXPECT_EQ(charged(odd), "stuck") << odd;
+}
+
+TEST(StripeVerdict, a_hold_a_capture_or_a_refund_that_is_not_what_was_asked_waits_too) {
+    Refusing stripes;
+    Stripe stripe{{stripes.url(), "sk_test"}, 16};
+    FakeCall call{"key"};
+    const auto is_stuck = [](const auto& outcome) {
+        return result<pawl::Stuck>(outcome) != nullptr;
+    };
+
+    stripes.next = {.status = 200, .body = R"({"id":"ch_1","captured":true})"};
+    EXPECT_TRUE(is_stuck(stripe.authorise(call.keyed(), {2000, "usd", "cus_jane", "A trip"})));
+    stripes.next = {.status = 200, .body = R"({"id":"ch_1","amount_captured":1})"};
+    EXPECT_TRUE(is_stuck(stripe.capture(call.keyed(), {.charge = "ch_1", .amount = 2000})));
+    stripes.next = {.status = 200, .body = R"({"id":"ch_2"})"};
+    EXPECT_TRUE(is_stuck(stripe.capture(call.keyed(), {.charge = "ch_1", .amount = 2000})));
+    stripes.next = {.status = 200, .body = R"({"id":"re_1","status":"failed"})"};
+    EXPECT_TRUE(is_stuck(stripe.refund(call.keyed(), {.charge = "ch_1", .amount = 2000})));
+    EXPECT_TRUE(is_stuck(stripe.pay_back(call.plain(), "ch_1")));
+    stripes.next = {.status = 200, .body = R"({"id":"re_1","amount":1})"};
+    EXPECT_TRUE(is_stuck(stripe.refund(call.keyed(), {.charge = "ch_1", .amount = 2000})));
+}
 
 TEST(StripeRequest, has_the_pinned_version_and_an_error_says_what_stripe_said) {
     Refusing server;
