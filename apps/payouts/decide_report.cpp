@@ -40,7 +40,7 @@ void decide(pawl::Tx& tx, std::int64_t id, const Outcome& outcome, const Decider
                   : "there is no " + name_of(id)};
     }
     audit(tx, who, outcome.decision, name_of(id));
-    stage_open_reports(tx, id);  // Others may have waited for its number.
+    stage_stopped_reports(tx, id);  // Others may have waited for its number.
 }
 
 std::vector<std::string> skip_numbers(
@@ -156,7 +156,7 @@ DecidedReport skip_missing(
         throw Refused{name + " is no gap: the next number is " + std::to_string(next)};
     skip_number(tx, series, number, std::nullopt);
     audit(tx, who, "skipped", "the report with number " + name);
-    stage_open_reports(tx, number);
+    stage_stopped_reports(tx, number);
     return {0, "skipped", {name}};
 }
 
@@ -201,8 +201,7 @@ ReplacedReport replace_report(
     const auto hash = pawl::bank::sha256(by.bytes);
     const auto known = pawl::query_maybe<std::int64_t>(tx, sql::find_report_of_hash, hash);
     if (known) throw Refused{by.name + " has the bytes of " + name_of(*known)};
-    pawl::execute(tx, sql::insert_report, hash, by.name, bytes_of(by.bytes), tx.now());
-    const auto made = pawl::query_one<std::int64_t>(tx, sql::find_report_of_hash, hash);
+    const auto made = store_report(tx, hash, by.name, by.bytes);
     decide(tx, id, {.decision = "replaced", .replaced_by = made}, who);
     return {id, "replaced", made, by.name, std::ssize(std::get<Report>(by.read).lines)};
 }

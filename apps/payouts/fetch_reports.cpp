@@ -81,10 +81,8 @@ void FetchReportsWorker::store(const pawl::SftpEntry& entry, const std::string& 
     const auto hash = pawl::bank::sha256(bytes);  // Of megabytes: not in the transaction.
     const auto name = stored_name(entry.name);
     database_.write([&](pawl::Tx& tx) {
-        pawl::execute(tx, sql::insert_report, hash, name, bytes_of(bytes), tx.now());
-        const auto id = pawl::query_one<std::int64_t>(tx, sql::find_report_of_hash, hash);
+        const auto id = store_report(tx, hash, name, bytes);
         pawl::execute(tx, sql::insert_report_name, name, entry.size, entry.modified_s, id);
-        stage_open_reports(tx);
     });
 }
 
@@ -149,7 +147,7 @@ std::optional<pawl::SftpError> FetchReportsWorker::fetch_or_note(
 
 pawl::JobResult FetchReportsWorker::work(pawl::Call& call, const pawl::Job<FetchReports>&) {
     std::set<Seen> seen;
-    database_.write([](pawl::Tx& tx) { stage_open_reports(tx); });
+    database_.write([](pawl::Tx& tx) { stage_stopped_reports(tx); });
     database_.read([&](pawl::Snapshot& read) {
         for (auto& one : pawl::query<Seen>(read, sql::list_report_names))
             seen.insert(std::move(one));

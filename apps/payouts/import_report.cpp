@@ -26,9 +26,18 @@ struct ReportRow {
 
 }  // namespace
 
-void stage_open_reports(pawl::Tx& tx, std::optional<std::int64_t> imported) {
+std::int64_t store_report(
+    pawl::Tx& tx, const std::string& hash, const std::string& name, std::string_view bytes
+) {
+    const auto made = pawl::execute(tx, sql::insert_report, hash, name, bytes_of(bytes), tx.now());
+    const auto id = pawl::query_one<std::int64_t>(tx, sql::find_report_of_hash, hash);
+    if (made > 0) tx.stage(ImportReport{id});
+    return id;
+}
+
+void stage_stopped_reports(pawl::Tx& tx, std::optional<std::int64_t> imported) {
     const auto after = imported ? " after " + std::to_string(*imported) : "";
-    for (const auto id : pawl::query<std::int64_t>(tx, sql::list_open_reports))
+    for (const auto id : pawl::query<std::int64_t>(tx, sql::list_stopped_reports))
         tx.stage(ImportReport{id}, {.unique = std::to_string(id) + after});
 }
 
@@ -87,7 +96,8 @@ bool ImportReportWorker::set_aside(
     bool any = false;
     for (const auto& one : numbers) {
         const auto series = series_of(one, first_number_);
-        if (!one.last_page || one.number != next_number(tx, series)) continue;
+        const auto next = next_number(tx, series);
+        if (!one.last_page || one.number != next) continue;
         skip_number(tx, series, one.number, id);
         any = true;
     }
@@ -104,7 +114,7 @@ void ImportReportWorker::stop(
         20
     );
     pawl::execute(tx, sql::keep_stopped, id, why.rule, why.found);
-    if (set_aside(tx, id, numbers_of(stored.read))) stage_open_reports(tx, id);
+    if (set_aside(tx, id, numbers_of(stored.read))) stage_stopped_reports(tx, id);
 }
 
 // Once: a second run finds the state that the first one has written.
@@ -130,7 +140,7 @@ void ImportReportWorker::import_or_stop(pawl::Tx& tx, std::int64_t id, const Sto
              {"found", items.front().found}},
             20
         );
-    stage_open_reports(tx, id);
+    stage_stopped_reports(tx, id);
 }
 
 pawl::JobResult ImportReportWorker::work(pawl::Call&, const pawl::Job<ImportReport>& job) {

@@ -22,9 +22,15 @@ struct ImportReport {
     std::int64_t report{};
 };
 
-// Stages the imports of all reports that are not imported. `imported`: this one just was. A job
-// that has begun before may not have seen it, so it does not stand for one that begins afterwards.
-void stage_open_reports(pawl::Tx& tx, std::optional<std::int64_t> imported = {});
+// Stores the bank's bytes and stages their one import. Returns the id, also of bytes that are here:
+// then nothing is staged, as a dead letter's import has killed its servers.
+std::int64_t store_report(
+    pawl::Tx& tx, const std::string& hash, const std::string& name, std::string_view bytes
+);
+
+// Stages the imports of the stopped reports. `imported`: this one just was. A job that has begun
+// before may not have seen it, so it does not stand for one that begins afterwards.
+void stage_stopped_reports(pawl::Tx& tx, std::optional<std::int64_t> imported = {});
 
 // A stored report, read in no transaction. An empty state: there is no such report.
 struct StoredReport {

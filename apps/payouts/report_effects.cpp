@@ -79,9 +79,9 @@ void mark_payouts(pawl::Tx& tx, std::int64_t id) {
 }
 
 std::int64_t next_number(pawl::Tx& tx, const Series& series) {
+    pawl::execute(tx, sql::insert_series, series.name, series.first);
     pass_skipped(tx, series);
-    return pawl::query_maybe<std::int64_t>(tx, sql::find_series_number, series.name)
-        .value_or(series.first);
+    return pawl::query_one<std::int64_t>(tx, sql::lock_series_number, series.name);
 }
 
 Series series_of(const pawl::bank::ReportNumber& number, std::int64_t first_number) {
@@ -91,7 +91,6 @@ Series series_of(const pawl::bank::ReportNumber& number, std::int64_t first_numb
 // The pages of a message are a series of their own, so a later page has all those before it: they
 // may have had the number, or the numbers from the next one up to it.
 void end_number(pawl::Tx& tx, const Series& series, const pawl::bank::ReportNumber& one) {
-    pawl::execute(tx, sql::insert_series, series.name, series.first);
     const auto number = one.number;
     auto next = next_number(tx, series);
     const auto text = "it is number " + std::to_string(number) + " of " + series.name +
@@ -116,7 +115,6 @@ void check_unnumbered(pawl::Tx& tx, const std::string& account) {
 void skip_number(
     pawl::Tx& tx, const Series& series, std::int64_t number, std::optional<std::int64_t> report
 ) {
-    pawl::execute(tx, sql::insert_series, series.name, series.first);
     if (number < next_number(tx, series)) return;
     pawl::execute(tx, sql::add_skipped_number, series.name, number, report);
     pass_skipped(tx, series);

@@ -56,7 +56,8 @@ struct Series {
 };
 // `first_number`: the bank's first one of each series.
 Series series_of(const pawl::bank::ReportNumber& number, std::int64_t first_number);
-// The number that no report and no person has accounted for.
+// The number that no report and no person has accounted for. No other transaction has read it, or
+// one of the two is run again.
 std::int64_t next_number(pawl::Tx& tx, const Series& series);
 // Takes the number of a report that is imported out of its series; that of a page, with its last
 // page. Throws Stopped: a lower one was used before, a higher one leaves a gap.

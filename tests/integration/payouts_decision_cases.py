@@ -1,10 +1,13 @@
 """Payouts: one item that fails a shared unit is set aside with its reason, the rest goes on, and a person's command decides."""
 import collections
+import concurrent.futures
 import json
 import os
 import re
 import subprocess
+import time
 
+import libpq
 from file_bank import IBAN, camt054, nacha_returns
 from payouts_world import NACHA, SEPA, PayoutsWorld
 from phone import Phone
@@ -217,6 +220,35 @@ def a_report_is_settled_skipped_or_replaced(settings):
         check_equal(audit.count(('ann', 'settled')), 2, f'{audit}')
 
 
+def a_report_that_stops_while_its_gap_is_closed_is_imported(settings):
+    """Issue 38, number 5: the decision had begun before the report stopped, did not see it, and the report waited for the next fetch."""
+    with PayoutsWorld(settings.bin, lease_ms=20_000) as world:
+        world.start()
+        booked = sent_and_booked(world)
+        world.bank.report(booked[:1])
+        world.fetch()
+        world.wait('the first report', lambda: world.is_state('paid', 1))
+        os.remove(os.path.join(world.bank.outbox, world.bank.report(booked[1:2])))
+        holder = libpq.PQ.PQconnectdb(world.store.url.encode())
+        try:
+            libpq.PQ.PQsendQuery(holder, b'BEGIN; SELECT 1 FROM bank_report_series FOR UPDATE')
+            libpq.last_rows(holder, time.monotonic() + 10)
+            waiting = f"SELECT pid FROM pg_stat_activity WHERE datname = '{world.store.database}' AND wait_event_type = 'Lock'"
+            with concurrent.futures.ThreadPoolExecutor() as pool:
+                skipped = pool.submit(world.decide, 'reports', 'skip', '--series', IBAN, '--number', '2')
+                wait_until('the decision to wait', lambda: len(world.store.rows(waiting)) == 1)
+                world.bank.report(booked[2:])
+                world.fetch()
+                wait_until('the report', lambda: len(world.store.rows(waiting)) == 2 or world.count('bank_reports', "state = 'stopped'") == 1)
+                libpq.PQ.PQfinish(holder)
+                holder = None
+                check_equal(skipped.result()['decision'], 'skipped', 'the decision')
+        finally:
+            if holder:
+                libpq.PQ.PQfinish(holder)
+        world.wait('the report behind the gap', lambda: world.is_state('paid', 2))
+
+
 def a_refused_file_is_made_again(settings):
     with PayoutsWorld(settings.bin) as world:
         world.start()
@@ -388,6 +420,8 @@ def cases(settings):
         'a transliteration is shown': a_transliteration_is_shown,
         'settings that no file can have end the start': settings_that_no_file_can_have_end_the_start,
         'a listing without an end is read to its limit': a_listing_without_an_end_is_read_to_its_limit}
-    found = on_both if World.database != 'sqlite' else on_both | on_one
+    on_postgres = {
+        'a report that stops while its gap is closed is imported': a_report_that_stops_while_its_gap_is_closed_is_imported}
+    found = on_both | on_postgres if World.database != 'sqlite' else on_both | on_one
     return [(f'{prefix}: payouts: {name}', lambda run=run: run(settings))
             for prefix, group in (('right', found), ('form', forms)) for name, run in group.items()]

@@ -60,7 +60,7 @@ UPDATE bank_reports
 SET state = 'imported', decision = $2, imported_at = $3, lines = $4, new_lines = $4, replaced_by = $5,
     found = COALESCE(rule || ': ', '') || found, rule = NULL
 WHERE id = $1
-  AND (state = 'stopped' OR decision = 'unread');
+  AND (state <> 'imported' OR decision = 'unread');
 
 -- name: delete_line   ($1 sender, $2 line key)
 DELETE FROM bank_report_lines WHERE sender = $1 AND line_key = $2;
@@ -212,8 +212,8 @@ SELECT rule, found, end_to_end_id, decision FROM bank_set_aside_items WHERE repo
 -- name: list_numbers_of_report   ($1 report)
 SELECT series, number FROM bank_skipped_numbers WHERE report_id = $1 ORDER BY series, number;
 
--- name: list_open_reports
-SELECT id FROM bank_reports WHERE state <> 'imported' ORDER BY id;
+-- name: list_stopped_reports
+SELECT id FROM bank_reports WHERE state = 'stopped' ORDER BY id;
 
 -- name: list_report_lines   ($1 report)
 SELECT end_to_end_id, what, amount, currency, reason FROM bank_report_lines WHERE report_id = $1 ORDER BY line_key;
@@ -259,6 +259,10 @@ WHERE l.report_id = $1
                     AND other.what = l.what
                     AND (other.sender <> l.sender OR other.line_key <> l.line_key)))
 ORDER BY l.line_key;
+
+-- name: lock_series_number   ($1 series)
+-- Written, so that of two concurrent reports of a series one is rolled back and run again: a lock alone does not do that.
+UPDATE bank_report_series SET next_number = next_number WHERE series = $1 RETURNING next_number;
 
 -- name: mark_in_file   ($1 file number)
 UPDATE payouts
