@@ -5,6 +5,7 @@
 #include "payouts/statements.hpp"
 
 #include <optional>
+#include <set>
 
 namespace payouts {
 
@@ -41,11 +42,62 @@ FileState find_cancellable(pawl::Tx& tx, std::int64_t number) {
     return std::move(*file);
 }
 
+// A row of list_open_reports.
+struct OpenReport {
+    std::int64_t id{};
+    std::string state;
+    bool since{};  // It came after the file was made.
+};
+
+[[noreturn]] void refuse_for(std::int64_t report, const std::string& why) {
+    const auto id = std::to_string(report);
+    throw Refused{
+        "report " + id + " " + why + ": see `payouts reports show " + id +
+        "`, then decide by `reports settle`, `skip` or `replace`"};
+}
+
+void check_open_reports(pawl::Tx& tx, const CancelRequest& request) {
+    const auto file = "file " + std::to_string(request.number);
+    const auto ours = pawl::query<std::string>(tx, sql::list_file_references, request.number);
+    const std::set<std::string> payouts{ours.begin(), ours.end()};
+    for (const auto& one : pawl::query<OpenReport>(tx, sql::list_open_reports, request.number)) {
+        if (one.state == "fetched")
+            refuse_for(one.id, "is not imported yet (try again) or its import is a dead letter");
+        const auto found = request.stopped_reports.find(one.id);
+        // Else the bank's file was not read at all, or the report has stopped meanwhile.
+        const auto read = found == request.stopped_reports.end() ? NamedPayouts{} : found->second;
+        for (const auto& id : read.end_to_end_ids)
+            if (payouts.contains(id))
+                refuse_for(one.id, "names " + id + ", which " + file + " has");
+        if (!read.all && one.since)
+            refuse_for(one.id, "can't be read, or has an item without a payout: of " + file + "?");
+    }
+    if (const auto id =
+            pawl::query_maybe<std::int64_t>(tx, sql::find_item_without_payout, request.number))
+        refuse_for(*id, "has an item without a payout: of " + file + "?");
+}
+
 }  // namespace
+
+std::map<std::int64_t, NamedPayouts> read_stopped_reports(
+    pawl::Database& database, const BankFormat& format, std::int64_t file
+) {
+    std::vector<OpenReport> open;
+    database.read([&](pawl::Snapshot& read) {
+        open = pawl::query<OpenReport>(read, sql::list_open_reports, file);
+    });
+    std::map<std::int64_t, NamedPayouts> found;
+    for (const auto& one : open)
+        if (one.state == "stopped")
+            found[one.id] = named_payouts(read_stored(database, format, one.id).read);
+    return found;
+}
 
 CancelledFile cancel_file(pawl::Tx& tx, const CancelRequest& request, const Decider& who) {
     const auto number = request.number;
+    pawl::execute(tx, sql::lock_next_file);
     auto file = find_cancellable(tx, number);
+    check_open_reports(tx, request);
     for (const auto id : request.set_aside)
         if (pawl::execute(tx, sql::set_aside_payout_of_file, number, id, who.reason) == 0)
             throw Refused{name_of_payout(id) + " is not in the file"};

@@ -3,8 +3,10 @@
 #include <pawl/tx.hpp>
 
 #include "apps/payouts/decisions.hpp"
+#include "apps/payouts/import_report.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,7 +18,12 @@ struct CancelRequest {
     std::int64_t number{};
     std::vector<std::int64_t> set_aside{};  // Payouts that the next file must not have.
     bool cut_off_now{};                     // Else the next cut-off makes the new file.
+    // What the stopped reports say. They are read in no transaction, so before.
+    std::map<std::int64_t, NamedPayouts> stopped_reports{};
 };
+std::map<std::int64_t, NamedPayouts> read_stopped_reports(
+    pawl::Database& database, const BankFormat& format, std::int64_t file
+);
 struct CancelledFile {
     std::int64_t file{};
     std::string name;
@@ -26,6 +33,7 @@ struct CancelledFile {
 };
 // For a file that the bank has refused, or whose sending a person has given up. Its payouts wait
 // again, and a later file with a number of its own gets them. bank_file_moves says where they were.
+// Refused while a report that nobody has decided about names one of them, or may do so.
 CancelledFile cancel_file(pawl::Tx& tx, const CancelRequest& request, const Decider& who);
 
 struct DecidedPayout {

@@ -38,6 +38,134 @@ TEST_F(DecisionsTest, a_file_that_a_report_has_answered_is_not_cancelled) {
     EXPECT_NE(why.find("the bank has accepted it"), std::string::npos) << why;
 }
 
+class CancelTest : public DecisionsTest {
+protected:
+    void send_file() {
+        insert_payout("A");
+        cut_off();
+        send(1);
+    }
+    std::string cancel(const CancelRequest& request = {.number = 1}) {
+        return refusal([&](pawl::Tx& tx) { cancel_file(tx, request, ann); });
+    }
+    void set_named_aside(std::int64_t id, const pawl::bank::ReadReport& read) {
+        database.in_tx([&](pawl::Tx& tx) { payouts::set_named_aside(tx, id, named_payouts(read)); }
+        );
+    }
+    std::optional<std::string> why_set_aside() {
+        const auto found = list_set_aside(database.database());
+        return found.empty() ? std::nullopt : std::optional{found[0].set_aside};
+    }
+    static Report with_item(const std::string& id) {
+        auto made = report(1, {});
+        made.set_aside = {{"camt.054 Ntry/Sts", "it is PDNG", id}};
+        return made;
+    }
+};
+
+struct OpenReportCase {
+    std::string name;
+    pawl::bank::ReadReport read;
+    std::string refused;  // A part of the text; empty: the file is cancelled.
+    bool before{};        // The report came before the file was made.
+};
+class OpenReportTest : public CancelTest, public ::testing::WithParamInterface<OpenReportCase> {
+public:
+    static std::vector<OpenReportCase> rows() {
+        const ReportProblem unread{"a rule", "x", {}};
+        return {
+            {"payout", report(1, {line("X"), line("A")}), "report 1 names A, which file 1 has"},
+            {"payout_before", report(1, {line("A")}), "names A", true},
+            {"others", report(1, {line("X")}), ""},
+            {"item", with_item("A"), "names A"},
+            {"item_of_others", with_item("X"), ""},
+            {"item_without_payout", with_item(""), "has an item without a payout"},
+            {"unreadable", unread, "can't be read"},
+            {"unreadable_before", unread, "", true}};
+    }
+};
+
+TEST_P(OpenReportTest, a_stopped_report_that_may_be_about_the_file_forbids_it) {
+    const auto& row = GetParam();
+    static constexpr pawl::Statement<0> age{
+        "age_reports", "UPDATE bank_reports SET fetched_at = '2020-01-01 00:00:00.000'", {}};
+    send_file();
+    const auto id = insert_report("x");
+    if (row.before) database.in_tx([](pawl::Tx& tx) { pawl::execute(tx, age); });
+
+    const auto why = cancel({.number = 1, .stopped_reports = {{id, named_payouts(row.read)}}});
+
+    EXPECT_EQ(why.empty(), row.refused.empty()) << why;
+    EXPECT_NE(why.find(row.refused), std::string::npos) << why;
+}
+INSTANTIATE_TEST_SUITE_P(
+    reports,
+    OpenReportTest,
+    ::testing::ValuesIn(OpenReportTest::rows()),
+    [](const auto& one) { return one.param.name; }
+);
+
+TEST_F(CancelTest, a_report_that_nobody_has_read_forbids_it) {
+    send_file();
+    const auto id = database.in_tx([](pawl::Tx& tx) {
+        return store_report(tx, std::string(64, 'a'), "r.xml", "x");
+    });
+    EXPECT_NE(cancel().find("is not imported yet"), std::string::npos);
+    database.in_tx([&](pawl::Tx& tx) {
+        skip_report(tx, id, {"fetched", "r.xml", report(1, {})}, 1, ann);
+        const std::vector<std::byte> none;
+        const std::string hash(64, 'b');
+        pawl::execute(tx, sql::insert_unread_report, hash, "l.xml", none, tx.now(), "too large");
+    });
+    EXPECT_NE(cancel().find("report 2 can't be read"), std::string::npos);
+}
+
+TEST_F(CancelTest, a_payout_that_a_later_report_names_or_may_name_is_in_no_other_file) {
+    send_file();
+    insert_payout("B");  // It was in no file.
+    EXPECT_EQ(cancel(), "");
+
+    set_named_aside(7, report(1, {line("X")}));
+    EXPECT_EQ(why_set_aside(), std::nullopt);
+    set_named_aside(8, report(1, {line("A")}));
+    EXPECT_EQ(why_set_aside(), "report 8 names it");
+    for (const auto& read :
+         {pawl::bank::ReadReport{with_item("")}, pawl::bank::ReadReport{ReportProblem{}}}) {
+        database.in_tx([](pawl::Tx& tx) { release_payout(tx, 1, ann); });
+        set_named_aside(9, read);
+        EXPECT_NE(why_set_aside().value_or("").find("report 9 may be about it"), std::string::npos);
+    }
+    cut_off();
+
+    EXPECT_EQ(state("A") + " " + state("B"), "collected in_file");
+}
+
+TEST_F(CancelTest, a_cut_off_before_an_import_keeps_the_cancelled_files_payouts_out) {
+    send_file();
+    insert_payout("B");
+    EXPECT_EQ(cancel(), "");
+    database.in_tx([](pawl::Tx& tx) { (void)store_report(tx, std::string(64, 'a'), "r.xml", "x"); }
+    );
+    cut_off();
+
+    EXPECT_EQ(state("A") + " " + state("B"), "collected in_file");
+    EXPECT_EQ(why_set_aside(), "report 1 is not imported yet, and may name it");
+}
+
+TEST_F(CancelTest, a_payout_of_a_cancelled_file_that_the_bank_has_made_is_settled_as_paid) {
+    send_file();
+    EXPECT_EQ(cancel(), "");
+    const auto id = insert_report("x");
+    const StoredReport stored{"stopped", "r.xml", report(1, {line("A")})};
+    set_named_aside(id, stored.read);
+
+    settle(id, stored);
+
+    EXPECT_EQ(settled.lines, 1);
+    EXPECT_EQ(state("A"), "paid");
+    EXPECT_EQ(why_set_aside(), std::nullopt);
+}
+
 TEST_F(DecisionsTest, a_file_that_is_given_up_is_not_sent_and_may_be_cancelled) {
     insert_payout("A");
     cut_off();

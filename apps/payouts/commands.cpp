@@ -130,6 +130,8 @@ private:
     void file() { print_all(list_file_payouts(database(), args_.id)); }
     void cancel() {
         args_.cancel.number = args_.id;
+        args_.cancel.stopped_reports =
+            read_stopped_reports(database(), BankFormat{settings_()}, args_.id);
         decide([&](pawl::Tx& tx) { return cancel_file(tx, args_.cancel, args_.who); });
     }
     void reports() { print_all(list_reports(database())); }

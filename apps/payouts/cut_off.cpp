@@ -2,6 +2,7 @@
 
 #include <pawl/log.hpp>
 
+#include "apps/payouts/report_effects.hpp"
 #include "apps/payouts/send_file.hpp"
 #include "payouts/statements.hpp"
 
@@ -29,6 +30,7 @@ void CutOffWorker::set_aside_unfit(pawl::Tx& tx, std::vector<Payment>& payments)
 }
 
 void CutOffWorker::freeze(pawl::Tx& tx, std::int64_t number_of_day) {
+    set_aside_before_imports(tx);
     auto payments = pawl::query<Payment>(tx, sql::list_waiting, format_.payouts_max());
     set_aside_unfit(tx, payments);
     if (payments.empty()) return;

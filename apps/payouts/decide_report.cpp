@@ -94,6 +94,7 @@ std::int64_t insert_by_hand(pawl::Tx& tx, std::int64_t id, const LinesByHand& by
         );
     }
     for (const auto& wrong : wrong_lines(tx, id)) {
+        if (is_for_set_aside(wrong)) continue;
         const auto why = stop_for(wrong);
         throw Refused{why.rule + ": " + why.found};
     }
@@ -112,6 +113,7 @@ std::int64_t insert_right_lines(
 ) {
     insert_lines(tx, id, report);
     for (const auto& line : wrong_lines(tx, id)) {
+        if (is_for_set_aside(line)) continue;
         auto why = stop_for(line);
         left_out.push_back(
             {line.end_to_end_id,

@@ -96,8 +96,10 @@ void FetchReportsWorker::set_aside(const pawl::SftpEntry& entry, const std::stri
     );
     database_.write([&](pawl::Tx& tx) {
         const std::vector<std::byte> none;
-        pawl::execute(tx, sql::insert_unread_report, hash, name, none, tx.now(), why);
+        const auto made =
+            pawl::execute(tx, sql::insert_unread_report, hash, name, none, tx.now(), why);
         const auto id = pawl::query_one<std::int64_t>(tx, sql::find_report_of_hash, hash);
+        if (made > 0) set_named_aside(tx, id, {});
         pawl::execute(tx, sql::insert_report_name, name, entry.size, entry.modified_s, id);
     });
 }

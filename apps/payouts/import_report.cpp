@@ -120,7 +120,10 @@ void ImportReportWorker::stop(
 // Once: a second run finds the state that the first one has written.
 void ImportReportWorker::import_or_stop(pawl::Tx& tx, std::int64_t id, const StoredReport& stored)
     const {
-    if (pawl::query_one<std::string>(tx, sql::find_report_state, id) == "imported") return;
+    const auto state = pawl::query_one<std::string>(tx, sql::find_report_state, id);
+    if (state == "imported") return;
+    // Once: a person may release a payout although the report is stopped.
+    if (state == "fetched") set_named_aside(tx, id, named_payouts(stored.read));
     std::vector<SetAsideItem> items;
     try {
         // A savepoint: what was written before the stop is rolled back.

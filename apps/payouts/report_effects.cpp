@@ -1,5 +1,8 @@
 #include "apps/payouts/report_effects.hpp"
 
+#include <pawl/json.hpp>
+#include <pawl/log.hpp>
+
 #include "payouts/statements.hpp"
 
 namespace payouts {
@@ -14,6 +17,13 @@ void pass_skipped(pawl::Tx& tx, const Series& series) {
 
 bool is_unknown(const WrongLine& line) {
     return !line.payout_state || line.payout_state == "collected";
+}
+
+void log_set_aside(const std::vector<std::string>& end_to_end_ids, const std::string& why) {
+    for (const auto& id : end_to_end_ids)
+        pawl::log::limited_warning(
+            "payout_set_aside", {}, {{"end_to_end_id", id}, {"why", why}}, 20
+        );
 }
 
 }  // namespace
@@ -71,6 +81,41 @@ void set_wrong_lines_aside(
         items.push_back({why.rule, why.found, line.end_to_end_id});
         pawl::execute(tx, sql::delete_line, line.sender, line.line_key);
     }
+}
+
+bool is_for_set_aside(const WrongLine& line) {
+    return line.payout_state == "collected" && line.payout_set_aside &&
+           line.payout_amount == line.amount && line.payout_currency == line.currency;
+}
+
+NamedPayouts named_payouts(const pawl::bank::ReadReport& read) {
+    const auto* report = std::get_if<pawl::bank::Report>(&read);
+    if (report == nullptr) return {};
+    NamedPayouts named{.all = true};
+    for (const auto& line : report->lines) named.end_to_end_ids.push_back(line.end_to_end_id);
+    for (const auto& item : report->set_aside) {
+        if (item.end_to_end_id.empty()) named.all = false;
+        named.end_to_end_ids.push_back(item.end_to_end_id);
+    }
+    return named;
+}
+
+void set_named_aside(pawl::Tx& tx, std::int64_t id, const NamedPayouts& named) {
+    pawl::execute(tx, sql::lock_next_file);
+    const auto report = "report " + std::to_string(id);
+    const auto why = report + " names it";
+    const auto ids = pawl::to_json(named.end_to_end_ids);
+    log_set_aside(pawl::query<std::string>(tx, sql::set_aside_named, ids, why), why);
+    if (named.all) return;
+    const auto may = report + " may be about it: it can't be read, or has an item without a payout";
+    log_set_aside(pawl::query<std::string>(tx, sql::set_aside_of_cancelled, may), may);
+}
+
+void set_aside_before_imports(pawl::Tx& tx) {
+    const auto id = pawl::query_maybe<std::int64_t>(tx, sql::find_report_to_import);
+    if (!id) return;
+    const auto why = "report " + std::to_string(*id) + " is not imported yet, and may name it";
+    log_set_aside(pawl::query<std::string>(tx, sql::set_aside_of_cancelled, why), why);
 }
 
 void mark_payouts(pawl::Tx& tx, std::int64_t id) {

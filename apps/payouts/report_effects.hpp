@@ -31,7 +31,11 @@ struct WrongLine {
     std::optional<std::string> payout_state;
     std::optional<std::int64_t> payout_amount;
     std::optional<std::string> payout_currency;
+    std::optional<std::string> payout_set_aside;
 };
+// A payout that a person has to decide about, as its file was cancelled: settling says what became
+// of it, an import does not.
+bool is_for_set_aside(const WrongLine& line);
 Stopped stop_for(const WrongLine& line);
 
 std::string text_of(pawl::bank::ReportLine::What what);
@@ -48,6 +52,18 @@ void set_wrong_lines_aside(
 );
 // Of the payouts that the report's lines name.
 void mark_payouts(pawl::Tx& tx, std::int64_t id);
+
+// The payouts that a report names, be it in items that are set aside.
+struct NamedPayouts {
+    std::vector<std::string> end_to_end_ids{};
+    bool all{};  // False: it can't be read, or an item of it names no payout.
+};
+NamedPayouts named_payouts(const pawl::bank::ReadReport& read);
+// A payout of a cancelled file that the bank may have made after all goes in no other file until a
+// person releases it. `named`: what a report says that has just come.
+void set_named_aside(pawl::Tx& tx, std::int64_t id, const NamedPayouts& named);
+// Before a cut-off: a report that is not imported yet may name any.
+void set_aside_before_imports(pawl::Tx& tx);
 
 // A series as the import sees it.
 struct Series {

@@ -273,6 +273,34 @@ def a_refused_file_is_made_again(settings):
         world.check_all(repeats=0)
 
 
+def a_file_is_not_cancelled_against_a_report(settings):
+    """Issue 38, number 5: a stopped report said that a payout was paid; its file was cancelled, and the payout was sent again."""
+    with PayoutsWorld(settings.bin) as world:
+        world.start()
+        booked = sent_and_booked(world)
+        stranger = booked[0]._replace(end_to_end='STRANGER')
+        for name, data, why in (('gap', camt054(5, booked[:1], []), 'names ' + booked[0].end_to_end),
+                                ('sum', camt054(1, booked[:1], [], sum_off=1), "can't be read"),
+                                ('line', camt054(2, [booked[0], stranger], []), 'names ' + booked[0].end_to_end)):
+            world.bank.write(f'{name}.xml', data)
+            world.fetch()
+            report = world.wait(f'the report {name}', lambda: next((one for one in world.shown('reports') if one['state'] == 'stopped'), None))
+            done = world.run_command('files', 'cancel', '1', '--reason', 'the bank refused it')
+            check_equal((done.returncode, f'report {report["id"]} {why}' in done.stderr), (1, True), f'{name}: {done.stderr}')
+            world.decide('reports', 'skip', str(report['id']))
+        world.bank.reject(booked[0].file)
+        world.decide('files', 'cancel', '1')
+        world.bank.write('late.xml', camt054(3, booked[:1], [], message='late'))
+        world.fetch()
+        late = world.stopped('unknown reference')
+        check_equal([one['set_aside'] for one in world.shown('set-aside')], [f'report {late["id"]} names it'], 'the payout that was paid')
+        world.cut_off()
+        world.wait('the new file', lambda: world.states() == {'sent': 2, 'collected': 1} and world.all_out())
+        check_equal(sorted(one.cents for one in world.bank.take()), [1001, 1002], 'its payouts')
+        world.decide('reports', 'settle', str(late['id']))
+        check_equal(world.states(), {'paid': 1, 'sent': 2}, 'what the bank has made')
+
+
 def a_file_that_is_given_up_is_made_again(settings):
     """The number was used before, as after a restored backup: nothing was sent, and the files behind it wait."""
     with PayoutsWorld(settings.bin, settle_after_ms=500) as world:
@@ -413,6 +441,7 @@ def cases(settings):
         'odd files in the outbox stop no other': odd_files_in_the_outbox_stop_no_other,
         'a wrong report does not stop its series': a_wrong_report_does_not_stop_its_series,
         'a report is settled, skipped or replaced': a_report_is_settled_skipped_or_replaced,
+        'a file is not cancelled against a report that waits': a_file_is_not_cancelled_against_a_report,
         'a refused file is made again': a_refused_file_is_made_again,
         'a file that is given up is made again': a_file_that_is_given_up_is_made_again}
     on_one = {

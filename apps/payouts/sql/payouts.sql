@@ -86,6 +86,17 @@ SELECT number, name, sent_at, given_up_at, cancelled_at FROM bank_files WHERE nu
 -- name: find_first_unsent
 SELECT number FROM bank_files WHERE sent_at IS NULL ORDER BY number LIMIT 1;
 
+-- name: find_item_without_payout   ($1 file number)
+-- The report with an undecided item that may be about any payout, if it came after the file was made.
+SELECT i.report_id
+FROM bank_set_aside_items AS i
+JOIN bank_reports AS r ON r.id = i.report_id
+WHERE i.end_to_end_id = ''
+  AND i.decision IS NULL
+  AND r.fetched_at >= (SELECT created_at FROM bank_files WHERE number = $1)
+ORDER BY i.report_id
+LIMIT 1;
+
 -- name: find_payout   ($1 payout, $2 tenant, $3 account)
 SELECT p.id, p.created_at, p.end_to_end_id, p.amount, p.currency, p.creditor_name, p.creditor_account, p.routing_number,
        p.reference,
@@ -120,6 +131,9 @@ WHERE id = $1;
 
 -- name: find_report_state   ($1 report)
 SELECT state FROM bank_reports WHERE id = $1;
+
+-- name: find_report_to_import
+SELECT id FROM bank_reports WHERE state <> 'imported' AND state = 'fetched' ORDER BY id LIMIT 1;
 
 -- name: find_series_number   ($1 series)
 SELECT next_number FROM bank_report_series WHERE series = $1;
@@ -201,6 +215,12 @@ WHERE p.id IN (SELECT payout_id FROM bank_file_payouts WHERE file_number = $1
                SELECT payout_id FROM bank_file_moves WHERE file_number = $1)
 ORDER BY p.id;
 
+-- name: list_file_references   ($1 file number)
+SELECT p.end_to_end_id
+FROM payouts AS p
+JOIN bank_file_payouts AS f ON f.payout_id = p.id
+WHERE f.file_number = $1;
+
 -- name: list_files
 SELECT number, name, created_at, payouts, amount, currency, sha256, sent_at, given_up_at, cancelled_at
 FROM bank_files
@@ -214,6 +234,14 @@ SELECT series, number FROM bank_skipped_numbers WHERE report_id = $1 ORDER BY se
 
 -- name: list_stopped_reports
 SELECT id FROM bank_reports WHERE state = 'stopped' ORDER BY id;
+
+-- name: list_open_reports   ($1 file number)
+-- Nobody has decided about them. since: one came after the file was made.
+SELECT r.id, r.state, EXISTS (SELECT 1 FROM bank_files AS f WHERE f.number = $1 AND f.created_at <= r.fetched_at) AS since
+FROM bank_reports AS r
+WHERE r.state <> 'imported'
+   OR r.decision = 'unread'
+ORDER BY r.id;
 
 -- name: list_report_lines   ($1 report)
 SELECT end_to_end_id, what, amount, currency, reason FROM bank_report_lines WHERE report_id = $1 ORDER BY line_key;
@@ -245,7 +273,8 @@ LIMIT $1;
 
 -- name: list_wrong_lines   ($1 report)
 -- A line without a payout of its amount that is in a file, or a second line about the same payout.
-SELECT l.sender, l.line_key, l.end_to_end_id, l.what, l.amount, l.currency, p.state, p.amount, p.currency
+SELECT l.sender, l.line_key, l.end_to_end_id, l.what, l.amount, l.currency, p.state, p.amount, p.currency,
+       p.set_aside
 FROM bank_report_lines AS l
 LEFT JOIN payouts AS p ON p.end_to_end_id = l.end_to_end_id
 WHERE l.report_id = $1
@@ -260,6 +289,10 @@ WHERE l.report_id = $1
                     AND (other.sender <> l.sender OR other.line_key <> l.line_key)))
 ORDER BY l.line_key;
 
+-- name: lock_next_file
+-- Written, so that of a cancellation, a cut-off and an import that run at once one is rolled back and run again.
+UPDATE next_bank_file SET number = number WHERE id = 1;
+
 -- name: lock_series_number   ($1 series)
 -- Written, so that of two concurrent reports of a series one is rolled back and run again: a lock alone does not do that.
 UPDATE bank_report_series SET next_number = next_number WHERE series = $1 RETURNING next_number;
@@ -271,10 +304,10 @@ WHERE state = 'collected'
   AND id IN (SELECT payout_id FROM bank_file_payouts WHERE file_number = $1);
 
 -- name: mark_paid   ($1 report)
--- A report may come before our own record that the file was sent: the bank has it.
+-- A report may come before our own record that the file was sent: the bank has it. Of a cancelled file only a person settles it.
 UPDATE payouts
-SET state = 'paid'
-WHERE state IN ('in_file', 'sent')
+SET state = 'paid', set_aside = NULL
+WHERE (state IN ('in_file', 'sent') OR (state = 'collected' AND set_aside IS NOT NULL))
   AND end_to_end_id IN (SELECT end_to_end_id FROM bank_report_lines WHERE report_id = $1 AND what = 'paid');
 
 -- name: mark_returned   ($1 report)
@@ -285,7 +318,7 @@ SET state = 'returned',
                      WHERE l.report_id = $1
                        AND l.what = 'returned'
                        AND l.end_to_end_id = payouts.end_to_end_id)
-WHERE state IN ('in_file', 'sent', 'paid')
+WHERE (state IN ('in_file', 'sent', 'paid') OR (state = 'collected' AND set_aside IS NOT NULL))
   AND end_to_end_id IN (SELECT end_to_end_id FROM bank_report_lines WHERE report_id = $1 AND what = 'returned');
 
 -- name: mark_sent   ($1 file number)
@@ -335,6 +368,30 @@ UPDATE payouts
 SET set_aside = $2
 WHERE end_to_end_id = $1
   AND state = 'collected';
+
+-- name: set_aside_named [sqlite]   ($1 end to end ids, a JSON list, $2 why)
+-- A list is JSON text, which each database reads in its own way.
+UPDATE payouts
+SET set_aside = COALESCE(set_aside || '; ', '') || $2
+WHERE state = 'collected'
+  AND end_to_end_id IN (SELECT value FROM json_each($1))
+RETURNING end_to_end_id;
+
+-- name: set_aside_named [postgres]
+UPDATE payouts
+SET set_aside = COALESCE(set_aside || '; ', '') || $2
+WHERE state = 'collected'
+  AND end_to_end_id = ANY (ARRAY(SELECT json_array_elements_text($1::json)))
+RETURNING end_to_end_id;
+
+-- name: set_aside_of_cancelled   ($1 why)
+-- They were at the bank, perhaps.
+UPDATE payouts
+SET set_aside = $1
+WHERE state = 'collected'
+  AND set_aside IS NULL
+  AND id IN (SELECT payout_id FROM bank_file_moves)
+RETURNING end_to_end_id;
 
 -- name: set_aside_payout_of_file   ($1 file number, $2 payout, $3 why)
 -- Before the payout leaves the file.
