@@ -21,6 +21,12 @@ struct Result {
     std::string what;
 };
 
+// A file in whose place another one goes.
+struct WithdrawnRow {
+    std::string name;
+    std::vector<std::byte> bytes;
+};
+
 // An earlier upload may be complete although its connection was lost; another try finds it.
 bool may_have_been_sent(pawl::SftpError::Kind kind) {
     return kind == pawl::SftpError::Kind::lost || kind == pawl::SftpError::Kind::stopped;
@@ -52,17 +58,23 @@ pawl::Outcome<SendFileWorker::Delivered> SendFileWorker::deliver(
     pawl::Call& call, const FileFrozen& at
 ) {
     std::string bytes;
+    pawl::SftpUpload file{.folder = inbox_, .name = at.file_name, .bytes = {}, .archive = archive_};
     // On the call's thread, without a transaction. The bytes are too large for a recovery point.
     database_.read([&](pawl::Snapshot& read) {
         bytes =
             text_of(pawl::query_one<std::vector<std::byte>>(read, sql::find_file_bytes, at.number));
+        for (auto& one : pawl::query<WithdrawnRow>(read, sql::list_withdrawn, at.number))
+            file.withdrawn.push_back({std::move(one.name), text_of(one.bytes)});
     });
+    file.bytes = bytes;
     if (pawl::bank::sha256(bytes) != at.sha256)
         return pawl::Stuck{"the stored bytes of " + at.file_name + " do not have their hash"};
     try {
-        const auto ended = sftp_.upload(
-            call, {.folder = inbox_, .name = at.file_name, .bytes = bytes, .archive = archive_}
-        );
+        const auto ended = sftp_.upload(call, file);
+        if (ended == pawl::Uploaded::withdrawn_is_there)
+            return pawl::Stuck{
+                "the bank has a file that was given up and cancelled, with payouts that " +
+                at.file_name + " has, too: `payouts files` names it"};
         if (ended == pawl::Uploaded::name_taken)
             return pawl::Stuck{
                 "the bank has another file named " + at.file_name +

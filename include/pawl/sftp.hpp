@@ -62,6 +62,12 @@ struct SftpEntry {
     std::int64_t modified_s{};  // Seconds since 1970.
 };
 
+// A file that was given up, and that must not be in the folder or the archive with these bytes.
+struct SftpWithdrawn {
+    std::string name{};
+    std::string bytes{};
+};
+
 // A file that must be in a folder once, whole, under its name.
 struct SftpUpload {
     std::string folder{};
@@ -69,11 +75,13 @@ struct SftpUpload {
     std::string_view bytes{};
     // Where the receiver moves files that it has read; empty: nowhere that we can see.
     std::string archive{};
+    std::vector<SftpWithdrawn> withdrawn{};  // In whose place this one goes.
 };
 enum class Uploaded {
-    now,        // By this call.
-    earlier,    // It was there, with these bytes.
-    name_taken  // By another file; nothing was changed.
+    now,                // By this call.
+    earlier,            // It was there, with these bytes.
+    name_taken,         // By another file; nothing was changed.
+    withdrawn_is_there  // One of `withdrawn`; this one was not sent.
 };
 
 // SFTP by libssh2. Each function makes a connection of its own, blocks, ends early when the call
@@ -90,7 +98,9 @@ public:
     // this name in the folder or the archive is compared, byte for byte. Else it writes to a
     // temporary name, NAME.HEX.tmp, that no other try has; reads that back; removes what earlier
     // tries left under such names; and renames, which never overwrites. If the server refuses the
-    // rename it queries again.
+    // rename it queries again. Before all that it removes the temporary names of withdrawn files,
+    // so that a server that was paused in their upload can't rename them. A process that was paused
+    // for longer than SftpOptions::timeout throws SftpError (lost), and does not rename.
     Uploaded upload(const Call& call, const SftpUpload& file) const;
     // The regular files of a folder, by name: at most options().entries_max, those that the server
     // lists first. A name may be any bytes. One over 4,095 bytes is left out.

@@ -5,6 +5,7 @@
 #include "src/base/random.hpp"
 #include "src/core/fault.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace pawl {
@@ -54,23 +55,35 @@ bool is_left_over(const std::string& entry, const std::string& name) {
 // What earlier tries left. A try that still goes on fails at its rename, and is repeated; a rename
 // that an earlier try has sent, and that the server carries out late, finds nothing.
 void remove_left_over(
-    SftpConnection& connection, const SftpUpload& file, const std::string& own_temporary
+    SftpConnection& connection,
+    const std::string& folder,
+    const std::string& name,
+    const std::string& own_temporary = {}
 ) {
-    for (const auto& entry : connection.list(file.folder)) {
-        const auto path = joined(file.folder, entry.name);
-        if (is_left_over(entry.name, file.name) && path != own_temporary)
-            (void)connection.remove(path);
+    for (const auto& entry : connection.list(folder)) {
+        const auto path = joined(folder, entry.name);
+        if (is_left_over(entry.name, name) && path != own_temporary) (void)connection.remove(path);
     }
+}
+
+// In this order: a rename before the removal is found, one after it fails.
+bool is_withdrawn_there(SftpConnection& connection, const SftpUpload& file, std::size_t file_max) {
+    for (const auto& one : file.withdrawn) remove_left_over(connection, file.folder, one.name);
+    return std::ranges::any_of(file.withdrawn, [&](const SftpWithdrawn& one) {
+        const SftpUpload known{file.folder, one.name, one.bytes, file.archive, {}};
+        return find_file(connection, known, file_max) == Uploaded::earlier;
+    });
 }
 
 Uploaded put(SftpConnection& connection, const SftpUpload& file, std::size_t file_max) {
     if (const auto found = find_file(connection, file, file_max)) return *found;
+    if (is_withdrawn_there(connection, file, file_max)) return Uploaded::withdrawn_is_there;
     PAWL_FAULT("sftp.lookup.after");
     const auto temporary =
         joined(file.folder, file.name + "." + base::random_hex(base::system_random(), 16) + ".tmp");
     try {
         write_checked(connection, temporary, file.bytes);
-        remove_left_over(connection, file, temporary);
+        remove_left_over(connection, file.folder, file.name, temporary);
     } catch (const SftpError& error) {
         if (error.kind() == SftpError::Kind::refused) (void)connection.remove(temporary);
         throw;

@@ -289,6 +289,17 @@ WHERE l.report_id = $1
                     AND (other.sender <> l.sender OR other.line_key <> l.line_key)))
 ORDER BY l.line_key;
 
+-- name: list_withdrawn   ($1 file number)
+-- The files that were given up and cancelled, and whose payouts this one has.
+SELECT name, bytes
+FROM bank_files
+WHERE given_up_at IS NOT NULL
+  AND number IN (SELECT m.file_number
+                 FROM bank_file_moves AS m
+                 JOIN bank_file_payouts AS f ON f.payout_id = m.payout_id
+                 WHERE f.file_number = $1)
+ORDER BY number;
+
 -- name: lock_next_file
 -- Written, so that of a cancellation, a cut-off and an import that run at once one is rolled back and run again.
 UPDATE next_bank_file SET number = number WHERE id = 1;
