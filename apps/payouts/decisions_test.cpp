@@ -65,7 +65,7 @@ TEST_F(DecisionsTest, a_settled_report_has_the_effect_of_its_right_lines) {
 }
 
 // A second job would run a dead letter's import again at each fetch.
-TEST_F(DecisionsTest, a_report_gets_one_import_until_it_is_stopped_and_may_be_skipped_before) {
+TEST_F(DecisionsTest, a_report_gets_one_import_until_it_is_stopped_for_what_may_be_gone) {
     const auto id = database.in_tx([](pawl::Tx& tx) {
         const auto made = store_report(tx, std::string(64, 'a'), "r.xml", "x");
         EXPECT_EQ(store_report(tx, std::string(64, 'a'), "again.xml", "x"), made);
@@ -73,6 +73,12 @@ TEST_F(DecisionsTest, a_report_gets_one_import_until_it_is_stopped_and_may_be_sk
         return made;
     });
     EXPECT_EQ(database.staged("import_report"), 1);
+    for (const auto* rule : {"a total", "numbers without a gap", "unknown reference"})
+        database.in_tx([&](pawl::Tx& tx) {
+            pawl::execute(tx, sql::keep_stopped, id, std::string{rule}, std::string{"x"});
+            stage_stopped_reports(tx, std::string_view{rule}.size());  // In place of others' ids.
+        });
+    EXPECT_EQ(database.staged("import_report"), 3);
 
     const StoredReport stored{"fetched", "r.xml", ReportProblem{"a rule", "x", {}}};
     EXPECT_EQ(refusal([&](pawl::Tx& tx) { skip_report(tx, id, stored, 1, ann); }), "");

@@ -22,7 +22,7 @@ struct FetchReports {
 std::string stored_name(const std::string& name);
 
 // Stores each new file of the bank's folder as it is, and stages its import. Also stages the
-// imports that were stopped, in case their cause is gone. Removes nothing at the bank. A file that
+// imports that were stopped for a cause that may be gone. Removes nothing at the bank. A file that
 // can't be read or stored is set aside or left for the next round; the others do not wait for it.
 class FetchReportsWorker {
 public:

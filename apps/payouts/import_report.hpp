@@ -19,6 +19,8 @@ namespace payouts {
 
 struct ImportReport {
     static constexpr std::string_view kind = "import_report";
+    // A queue of its own, with few workers: a report takes eight times its size of memory.
+    static constexpr pawl::JobSettings settings{.queue = "reports", .attempts = 60};
     std::int64_t report{};
 };
 
@@ -28,7 +30,8 @@ std::int64_t store_report(
     pawl::Tx& tx, const std::string& hash, const std::string& name, std::string_view bytes
 );
 
-// Stages the imports of the stopped reports. `imported`: this one just was. A job that has begun
+// Stages the imports of the reports that are stopped for a gap or for a payout that is unknown:
+// others wait for a person. `imported`: this one just was. A job that has begun
 // before may not have seen it, so it does not stand for one that begins afterwards.
 void stage_stopped_reports(pawl::Tx& tx, std::optional<std::int64_t> imported = {});
 
@@ -43,8 +46,7 @@ const std::vector<pawl::bank::ReportNumber>& numbers_of(const pawl::bank::ReadRe
 
 // Reads one stored report, and then imports it in one transaction, whole or not at all: its totals
 // do not say which line is wrong. What no line can say is set aside for a person. A report that
-// can't be imported is stopped with its reason; it is tried again when another one was imported,
-// and at each fetch. Those after it go on.
+// can't be imported is stopped with its reason. Those after it go on.
 class ImportReportWorker {
 public:
     // The database outlives it.

@@ -52,6 +52,12 @@ pawl::ServiceOptions service_options(const Settings& settings) {
         options.retry_layers.clear();
         for (const auto wait : *settings.retry_ms) options.retry_layers.emplace_back(wait);
     }
+    using namespace std::chrono_literals;
+    options.queues = {
+        {.name = std::string{ImportReport::settings.queue},
+         .workers = 1,
+         .retry_layers = {settings.retry_ms ? options.retry_layers.front() : 1min},
+         .retry_workers = {1}}};
     if (settings.complete_after_ms)
         options.complete_after = std::chrono::milliseconds{*settings.complete_after_ms};
     if (settings.settle_after_ms)

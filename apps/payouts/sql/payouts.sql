@@ -233,7 +233,12 @@ SELECT rule, found, end_to_end_id, decision FROM bank_set_aside_items WHERE repo
 SELECT series, number FROM bank_skipped_numbers WHERE report_id = $1 ORDER BY series, number;
 
 -- name: list_stopped_reports
-SELECT id FROM bank_reports WHERE state = 'stopped' ORDER BY id;
+-- Whose cause another report may have removed.
+SELECT id
+FROM bank_reports
+WHERE state = 'stopped'
+  AND rule IN ('numbers without a gap', 'unknown reference')
+ORDER BY id;
 
 -- name: list_open_reports   ($1 file number)
 -- Nobody has decided about them. since: one came after the file was made.
