@@ -349,6 +349,12 @@ TEST_F(DecisionsTest, a_name_that_no_database_takes_gets_one_that_is_still_known
     EXPECT_LE(stored_name(std::string(4'000, 'x')).size(), 250U);
 }
 
+TEST_F(DecisionsTest, a_size_that_no_database_takes_is_stored_as_the_largest) {
+    for (const auto size : {std::uint64_t{1} << 63, ~std::uint64_t{}})
+        EXPECT_EQ(stored_size(size), INT64_MAX);
+    EXPECT_EQ(stored_size(7), 7);
+}
+
 }  // namespace
 
 }  // namespace payouts::decisions_test

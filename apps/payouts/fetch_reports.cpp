@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <limits>
 #include <set>
 #include <stdexcept>
 #include <tuple>
@@ -71,6 +72,11 @@ std::string stored_name(const std::string& name) {
     return stored.substr(0, name_max - 20) + "..." + pawl::bank::sha256(name).substr(0, 16);
 }
 
+std::int64_t stored_size(std::uint64_t size) {
+    constexpr std::uint64_t max = std::numeric_limits<std::int64_t>::max();
+    return static_cast<std::int64_t>(std::min(size, max));
+}
+
 FetchReportsWorker::FetchReportsWorker(
     pawl::Database& database, const pawl::Sftp& sftp, std::string outbox
 )
@@ -82,7 +88,9 @@ void FetchReportsWorker::store(const pawl::SftpEntry& entry, const std::string& 
     const auto name = stored_name(entry.name);
     database_.write([&](pawl::Tx& tx) {
         const auto id = store_report(tx, hash, name, bytes);
-        pawl::execute(tx, sql::insert_report_name, name, entry.size, entry.modified_s, id);
+        pawl::execute(
+            tx, sql::insert_report_name, name, stored_size(entry.size), entry.modified_s, id
+        );
     });
 }
 
@@ -100,7 +108,9 @@ void FetchReportsWorker::set_aside(const pawl::SftpEntry& entry, const std::stri
             pawl::execute(tx, sql::insert_unread_report, hash, name, none, tx.now(), why);
         const auto id = pawl::query_one<std::int64_t>(tx, sql::find_report_of_hash, hash);
         if (made > 0) set_named_aside(tx, id, {});
-        pawl::execute(tx, sql::insert_report_name, name, entry.size, entry.modified_s, id);
+        pawl::execute(
+            tx, sql::insert_report_name, name, stored_size(entry.size), entry.modified_s, id
+        );
     });
 }
 
@@ -167,9 +177,7 @@ pawl::JobResult FetchReportsWorker::work(pawl::Call& call, const pawl::Job<Fetch
     int lost_in_turn = 0;
     for (const auto& entry : entries) {
         if (is_temporary(entry.name) ||
-            seen.contains(
-                {stored_name(entry.name), static_cast<std::int64_t>(entry.size), entry.modified_s}
-            ))
+            seen.contains({stored_name(entry.name), stored_size(entry.size), entry.modified_s}))
             continue;
         auto failed = fetch_or_note(call, entry);
         lost_in_turn = failed ? lost_in_turn + 1 : 0;

@@ -20,6 +20,8 @@ struct FetchReports {
 
 // The name as it is; or, if no database takes it, its ASCII with %XX for each other byte.
 std::string stored_name(const std::string& name);
+// The size that a server reports, as far as a database takes it.
+std::int64_t stored_size(std::uint64_t size);
 
 // Stores each new file of the bank's folder as it is, and stages its import. Also stages the
 // imports that were stopped for a cause that may be gone. Removes nothing at the bank. A file that
