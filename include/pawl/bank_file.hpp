@@ -27,7 +27,7 @@ std::string sha256(std::string_view bytes);
 enum class CharacterSet {
     epc217,  // SEPA's basic set (EPC217-08): A-Z a-z 0-9 / - ? : ( ) . , ' + and the space.
     ascii,   // Printable ASCII; always that of NACHA.
-    xml      // XML 1.0 (2.2), without controls and noncharacters.
+    xml      // XML 1.0 (2.2), without controls, noncharacters and Unicode's Cf.
 };
 // Each character that is not in the set becomes what EPC217-08 gives for it ("é" is "e", "&" is
 // "+"); letters beyond that document become their base letter. One without such a form stays, for

@@ -13,6 +13,27 @@ namespace {
 
 constexpr std::string_view epc217_signs = "/-?:().,'+ ";
 
+// Unicode's category Cf: invisible, or they change the direction, so that a person who approves a
+// file at the bank reads another name.
+struct Range {
+    char32_t first;
+    char32_t last;
+};
+constexpr std::array format_characters{
+    Range{0xad, 0xad},       Range{0x600, 0x605},     Range{0x61c, 0x61c},
+    Range{0x6dd, 0x6dd},     Range{0x70f, 0x70f},     Range{0x890, 0x891},
+    Range{0x8e2, 0x8e2},     Range{0x180e, 0x180e},   Range{0x200b, 0x200f},
+    Range{0x202a, 0x202e},   Range{0x2060, 0x2064},   Range{0x2066, 0x206f},
+    Range{0xfeff, 0xfeff},   Range{0xfff9, 0xfffb},   Range{0x110bd, 0x110bd},
+    Range{0x110cd, 0x110cd}, Range{0x13430, 0x13438}, Range{0x1bca0, 0x1bca3},
+    Range{0x1d173, 0x1d17a}, Range{0xe0001, 0xe0001}, Range{0xe0020, 0xe007f}};
+
+bool is_format(char32_t c) {
+    return std::ranges::any_of(format_characters, [c](const Range& range) {
+        return c >= range.first && c <= range.last;
+    });
+}
+
 struct Replacement {
     std::string_view characters;
     std::string_view by;
@@ -146,7 +167,7 @@ bool is_in(CharacterSet set, char32_t c) {
     }
     const bool control = c < ' ' || (c >= 0x7f && c <= 0x9f);
     const bool noncharacter = (c >= 0xfdd0 && c <= 0xfdef) || (c & 0xfffeU) == 0xfffe;
-    return !control && !noncharacter;
+    return !control && !noncharacter && !is_format(c);
 }
 
 std::string name_of(char32_t character) {
@@ -164,7 +185,7 @@ std::string_view rule_of(CharacterSet set) {
         case CharacterSet::xml:
             break;
     }
-    return "which XML 1.0 does not allow, or which is no character";
+    return "which XML 1.0 does not allow, which is invisible, or which is no character";
 }
 
 std::string transliterated(std::string_view text, CharacterSet to) {

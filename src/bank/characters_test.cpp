@@ -39,6 +39,13 @@ TEST(BankCharacters, a_text_is_written_in_the_letters_of_the_bank) {
     EXPECT_THROW((void)transliterated("\xff", CharacterSet::epc217), std::invalid_argument);
 }
 
+TEST(BankCharacters, what_nobody_sees_is_in_no_set) {
+    for (const char32_t c : {0xad, 0x61c, 0x200b, 0x200f, 0x202e, 0x2066, 0xfeff, 0xe0041})
+        EXPECT_FALSE(is_in(CharacterSet::xml, c)) << name_of(c);
+    for (const char32_t c : {0xac, 0xae, 0x2010, 0x2030, 0x674e, 0x1f600})
+        EXPECT_TRUE(is_in(CharacterSet::xml, c)) << name_of(c);
+}
+
 TEST(BankCharacters, what_becomes_another_text_is_wholly_in_the_set) {
     for (char32_t c = 0x80; c <= 0x20ff; ++c) {
         std::string text;
