@@ -46,7 +46,7 @@ FileState find_cancellable(pawl::Tx& tx, std::int64_t number) {
 struct OpenReport {
     std::int64_t id{};
     std::string state;
-    bool since{};  // It came after the file was made.
+    std::int64_t since{};  // 1: it came after the file was made.
 };
 
 [[noreturn]] void refuse_for(std::int64_t report, const std::string& why) {
@@ -69,7 +69,7 @@ void check_open_reports(pawl::Tx& tx, const CancelRequest& request) {
         for (const auto& id : read.end_to_end_ids)
             if (payouts.contains(id))
                 refuse_for(one.id, "names " + id + ", which " + file + " has");
-        if (!read.all && one.since)
+        if (!read.all && one.since > 0)
             refuse_for(one.id, "can't be read, or has an item without a payout: of " + file + "?");
     }
     if (const auto id =

@@ -47,7 +47,7 @@ public:
         refused,         // The server refuses an action: no such folder, no permission, no space.
         lost,            // The connection ended, or no answer came in time.
         too_large,
-        stopped  // The service stops.
+        stopped  // The service stops, or the call's lease is over.
     };
     SftpError(Kind kind, const std::string& text) : std::runtime_error{text}, kind_{kind} {}
     Kind kind() const noexcept { return kind_; }
@@ -99,8 +99,8 @@ public:
     // temporary name, NAME.HEX.tmp, that no other try has; reads that back; removes what earlier
     // tries left under such names; and renames, which never overwrites. If the server refuses the
     // rename it queries again. Before all that it removes the temporary names of withdrawn files,
-    // so that a server that was paused in their upload can't rename them. A process that was paused
-    // for longer than SftpOptions::timeout throws SftpError (lost), and does not rename.
+    // so that a server that was paused in their upload can't rename them. If Call::may_send() is
+    // false before the rename, it throws SftpError (stopped).
     Uploaded upload(const Call& call, const SftpUpload& file) const;
     // The regular files of a folder, by name: at most options().entries_max, those that the server
     // lists first. A name may be any bytes. One over 4,095 bytes is left out.

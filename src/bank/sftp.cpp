@@ -75,7 +75,9 @@ bool is_withdrawn_there(SftpConnection& connection, const SftpUpload& file, std:
     });
 }
 
-Uploaded put(SftpConnection& connection, const SftpUpload& file, std::size_t file_max) {
+Uploaded put(
+    const Call& call, SftpConnection& connection, const SftpUpload& file, std::size_t file_max
+) {
     if (const auto found = find_file(connection, file, file_max)) return *found;
     if (is_withdrawn_there(connection, file, file_max)) return Uploaded::withdrawn_is_there;
     PAWL_FAULT("sftp.lookup.after");
@@ -87,6 +89,12 @@ Uploaded put(SftpConnection& connection, const SftpUpload& file, std::size_t fil
     } catch (const SftpError& error) {
         if (error.kind() == SftpError::Kind::refused) (void)connection.remove(temporary);
         throw;
+    }
+    if (!call.may_send()()) {
+        (void)connection.remove(temporary);
+        throw SftpError{
+            SftpError::Kind::stopped,
+            "this process was paused for so long that another one may send the file"};
     }
     const bool renamed = connection.rename(temporary, joined(file.folder, file.name));
     PAWL_FAULT("sftp.rename.after");
@@ -127,7 +135,7 @@ Sftp& Sftp::operator=(Sftp&&) noexcept = default;
 Uploaded Sftp::upload(const Call& call, const SftpUpload& file) const {
     call.assert_open();
     SftpConnection connection{*options_, call.stop()};
-    return put(connection, file, options_->file_max);
+    return put(call, connection, file, options_->file_max);
 }
 
 std::vector<SftpEntry> Sftp::list(const Call& call, const std::string& folder) const {

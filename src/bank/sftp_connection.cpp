@@ -68,31 +68,17 @@ void use_libssh2() {
 struct SftpConnection::Impl {
     const SftpOptions& options;
     std::stop_token stop;
-    std::chrono::steady_clock::time_point active_at{base::system_clock().steady()};
     TcpSocket socket;
     std::unique_ptr<LIBSSH2_SESSION, EndSession> session{};
     LIBSSH2_SFTP* sftp{};
 
-    // A process that was paused goes on after its lease: another server or a person may have
-    // decided meanwhile. It must not send the rest of an upload.
-    void check_not_paused() {
-        const auto now = base::system_clock().steady();
-        if (now - active_at > std::max(options.timeout, options.connect_timeout))
-            throw SftpError{Kind::lost, "this process was paused, or an answer came too late"};
-        active_at = now;
-    }
-
     // Repeats an action until libssh2 has its answer; a negative result is left to the caller.
     template <class F>
     auto wait_for(F action) {
-        check_not_paused();
-        const auto deadline = active_at + options.timeout;
+        const auto deadline = base::system_clock().steady() + options.timeout;
         while (true) {
             const auto result = action();
-            if (!is_pending(result)) {
-                check_not_paused();
-                return result;
-            }
+            if (!is_pending(result)) return result;
             const int directions = libssh2_session_block_directions(session.get());
             const int events = ((directions & LIBSSH2_SESSION_BLOCK_INBOUND) != 0 ? POLLIN : 0) |
                                ((directions & LIBSSH2_SESSION_BLOCK_OUTBOUND) != 0 ? POLLOUT : 0);

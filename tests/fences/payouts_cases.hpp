@@ -27,6 +27,8 @@ inline std::vector<Case> cases_of_files() {
     const auto is_payout = is("bank_file_payouts.payout_id", 10);
     const auto state = "state@id = 10"s;
     const auto not_collected = refuses(state, {"'in_file'", "'sent'", "'paid'"});
+    const auto moved_out =
+        "INSERT INTO bank_file_moves (payout_id, file_number, moved_at) VALUES "s;
     const auto no_sending = "UPDATE bank_files SET sent_at = NULL"s;
     return {
         {&sql::add_to_file,
@@ -126,6 +128,22 @@ inline std::vector<Case> cases_of_files() {
          {no_file,
           "INSERT INTO bank_file_moves (payout_id, file_number, moved_at) VALUES (10, 20, "
           "'2027-01-01T00:00:10.500Z')"}},
+        {&sql::list_file_references,
+         {20},
+         table,
+         {is_file, is_payout},
+         {},
+         {},
+         Case::Shown{0, "end-5"}},
+        {&sql::list_withdrawn,
+         {20},
+         files,
+         {not_null("given_up_at@number = 19"),
+          refuses("bank_file_moves.file_number", {"20", "21"}),
+          refuses("bank_file_moves.payout_id", {"9", "11"}),
+          is_file},
+         {"UPDATE bank_files SET given_up_at = '" + now + "' WHERE number = 19",
+          moved_out + "(10, 19, '" + now + "')"}},
         {&sql::list_set_aside,
          {},
          table,
@@ -158,6 +176,18 @@ inline std::vector<Case> cases_of_files() {
          table,
          {is("end_to_end_id", "end-5"s), not_collected},
          {no_file, alone, collected}},
+        {&sql::set_aside_named,
+         {"[\"end-5\"]", "why"},
+         table,
+         {is("end_to_end_id", "end-5"s), not_collected},
+         {no_file, alone, collected}},
+        {&sql::set_aside_of_cancelled,
+         {"why"},
+         table,
+         {not_collected,
+          refuses("set_aside@id = 10", {"'x'"}),
+          refuses("bank_file_moves.payout_id", {"9", "11"})},
+         {no_file, collected, moved_out + "(10, 20, '" + now + "')"}},
         {&sql::set_aside_payout_of_file, {20, 10, "why"}, table, {is_file, is_payout}},
         {&sql::set_aside_payout_of_file,
          {20, 10, "why"},
@@ -194,6 +224,11 @@ inline std::vector<Case> cases_of_reports() {
     };
     const auto one_report = "DELETE FROM bank_reports WHERE id <> 70"s;
     const std::vector<std::string> alone{no_lines, no_items, no_numbers, one_report};
+    const auto with_sql = [](std::vector<std::string> some, const std::string& more) {
+        some.push_back(more);
+        return some;
+    };
+    const auto came = "2027-01-01T00:00:00.500Z"s;
     const auto returned = "UPDATE bank_report_lines SET what = 'returned'"s;
     const auto second =
         "INSERT INTO bank_report_lines (sender, line_key, report_id, "
@@ -211,7 +246,7 @@ inline std::vector<Case> cases_of_reports() {
         {&sql::decide_report,
          {70, "skipped", now, 0, null},
          reports,
-         {is_report, refuses("state", {imported, "'fetched', rule = NULL"})},
+         {is_report, refuses("state", {imported}), passes("state", {"'fetched', rule = NULL"})},
          alone},
         {&sql::decide_report,
          {70, "skipped", now, 0, null},
@@ -276,10 +311,53 @@ inline std::vector<Case> cases_of_reports() {
          alone},
         {&sql::list_numbers_of_report, {70}, skipped, {is("report_id", 70)}},
         {&sql::list_open_reports,
-         {},
+         {20},
          reports,
          {refuses("state", {imported}), passes("state", {"'fetched', rule = NULL"})},
          alone},
+        {&sql::list_open_reports,
+         {20},
+         reports,
+         {refuses("decision", {"NULL", "'skipped'", "'settled'"})},
+         with_sql(
+             alone,
+             "UPDATE bank_reports SET state = 'imported', rule = NULL, "
+             "decision = 'unread'"
+         )},
+        {&sql::list_open_reports,
+         {20},
+         reports,
+         {at_least("fetched_at", came), is("bank_files.number", 20)},
+         with_sql(
+             with_sql(alone, "DELETE FROM bank_file_payouts"),
+             "DELETE FROM bank_files WHERE number <> 20"
+         ),
+         {},
+         Case::Shown{2, 1}},
+        {&sql::list_stopped_reports,
+         {},
+         reports,
+         {passes("rule", {"'numbers without a gap'"}),
+          refuses("rule", {"'other'"}),
+          refuses("state", {imported, "'fetched', rule = NULL"})},
+         with_sql(alone, "UPDATE bank_reports SET rule = 'unknown reference'")},
+        {&sql::find_report_to_import,
+         {},
+         reports,
+         {refuses("state", {imported, "'stopped', rule = 'r'"})},
+         with_sql(alone, "UPDATE bank_reports SET state = 'fetched', rule = NULL")},
+        {&sql::find_item_without_payout,
+         {20},
+         items,
+         {refuses("end_to_end_id", {"'x'"}),
+          refuses("decision", {"'settled'"}),
+          is("report_id", 70),
+          at_least("bank_reports.fetched_at@id = 70", came),
+          is("$1", 20)},
+         {"UPDATE bank_set_aside_items SET end_to_end_id = ''",
+          "UPDATE bank_reports SET fetched_at = '2026-01-01T00:00:00.500Z' WHERE id <> 70",
+          "UPDATE bank_files SET created_at = '2028-01-01T00:00:00.500Z' WHERE number <> 20"}},
+        {&sql::lock_series_number, {"series-5"}, "bank_report_series", {is("series", "series-5"s)}},
         {&sql::list_report_lines, {70}, lines, {is("report_id", 70)}},
         {&sql::mark_paid,
          {70},
@@ -300,6 +378,17 @@ inline std::vector<Case> cases_of_reports() {
               refuses("bank_report_lines.what", {"'paid'"})}
          ),
          {returned}},
+        // A person has settled what became of a payout of a cancelled file.
+        {&sql::mark_paid,
+         {70},
+         table,
+         {passes(state, {"'collected'"}), refuses(state, {"'paid'"})},
+         {"UPDATE payouts SET set_aside = 'why'"}},
+        {&sql::mark_returned,
+         {70},
+         table,
+         {passes(state, {"'collected'"}), refuses(state, {"'returned', return_reason = 'R'"})},
+         {returned, "UPDATE payouts SET set_aside = 'why'"}},
         // The reason is this report's, of this payout, of a return.
         {&sql::mark_returned,
          {70},

@@ -93,7 +93,7 @@ FROM bank_set_aside_items AS i
 JOIN bank_reports AS r ON r.id = i.report_id
 WHERE i.end_to_end_id = ''
   AND i.decision IS NULL
-  AND r.fetched_at >= (SELECT created_at FROM bank_files WHERE number = $1)
+  AND r.fetched_at >= (SELECT max(created_at) FROM bank_files WHERE number = $1)
 ORDER BY i.report_id
 LIMIT 1;
 
@@ -236,13 +236,13 @@ SELECT series, number FROM bank_skipped_numbers WHERE report_id = $1 ORDER BY se
 -- Whose cause another report may have removed.
 SELECT id
 FROM bank_reports
-WHERE state = 'stopped'
+WHERE state <> 'imported'
   AND rule IN ('numbers without a gap', 'unknown reference')
 ORDER BY id;
 
 -- name: list_open_reports   ($1 file number)
--- Nobody has decided about them. since: one came after the file was made.
-SELECT r.id, r.state, EXISTS (SELECT 1 FROM bank_files AS f WHERE f.number = $1 AND f.created_at <= r.fetched_at) AS since
+-- Nobody has decided about them. since: 1 if the report came after the file was made.
+SELECT r.id, r.state, (SELECT count(*) FROM bank_files AS f WHERE f.number = $1 AND f.created_at <= r.fetched_at) AS since
 FROM bank_reports AS r
 WHERE r.state <> 'imported'
    OR r.decision = 'unread'
