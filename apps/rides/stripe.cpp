@@ -4,6 +4,7 @@
 
 #include "apps/rides/crypto.hpp"
 
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -60,7 +61,11 @@ struct Answer {
 
 // The values of a success that is what was asked: a member that is missing counts as right, another
 // value as none of the results. docs/howto/money.md lists them.
-using Wanted = std::vector<std::pair<std::string_view, std::vector<boost::json::value>>>;
+struct WantedMember {
+    std::string_view name;
+    boost::json::array values;
+};
+using Wanted = std::vector<WantedMember>;
 
 // Why the success is something else, for a person: "amount is 1, and not 2000".
 std::optional<std::string> difference(const boost::json::object& said, const Wanted& wanted) {

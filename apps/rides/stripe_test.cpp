@@ -137,9 +137,11 @@ TEST(StripeVerdict, a_success_that_is_not_what_was_asked_waits_for_a_person) {
         return verdict(stripe.charge(call.keyed(), order));
     };
 
-    EXPECT_EQ(charged(R"(,"object":"charge","amount":2000,"currency":"usd","paid":true,)"
-                      R"("status":"succeeded","captured":true,"refunded":false)"),
-              "done");
+    EXPECT_EQ(
+        charged(R"(,"object":"charge","amount":2000,"currency":"usd","paid":true,)"
+                R"("status":"succeeded","captured":true,"refunded":false)"),
+        "done"
+    );
     for (const auto* odd :
          {R"(,"amount":1)",
           R"(,"amount":-2000)",
