@@ -26,7 +26,8 @@ std::optional<milliseconds> retry_after(const IncomingResponse& answer, TimePoin
         if (seconds >= 0) return std::chrono::seconds{std::min(seconds, week)};
         return std::nullopt;
     }
-    if (const auto at = http::parse_http_date(*text, now)) return std::max(*at - now, milliseconds{0});
+    if (const auto at = http::parse_http_date(*text, now))
+        return std::max(*at - now, milliseconds{0});
     return std::nullopt;
 }
 

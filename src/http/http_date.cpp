@@ -64,7 +64,8 @@ std::optional<TimePoint> parse_http_date(std::string_view given, TimePoint now) 
     else if (text.size() > 26 && text[3] != ',')
         text = from_rfc_850(text, now);
     if (text.size() != 29) return std::nullopt;
-    const auto* const found = std::find(months.begin(), months.end(), std::string_view{text}.substr(8, 3));
+    const auto* const found =
+        std::find(months.begin(), months.end(), std::string_view{text}.substr(8, 3));
     const auto month = std::to_string(101 + (found - months.begin())).substr(1);  // Two digits.
     const auto year = text.substr(12, 4);
     const auto day = text.substr(5, 2);

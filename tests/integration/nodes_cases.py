@@ -489,5 +489,5 @@ def cases(settings):
         ('charged once, and the node is killed before the call', lambda: stopped_before_the_charge(settings, 'killed')),
         ('charged once, and the node hangs in the call', lambda: charged_once(settings, 'paused')),
     ]
-    return [('nodes: ' + name, run) for name, run in found] + [
-        ('right: a node that was paused before its call does not make it after a decision', lambda: stopped_before_the_charge(settings, 'paused'))]
+    paused = 'right: a node that was paused before its call does not make it after a decision'
+    return [('nodes: ' + name, run) for name, run in found] + [(paused, lambda: stopped_before_the_charge(settings, 'paused'))]
