@@ -258,7 +258,7 @@ TEST_F(KillEverywhere, finds_a_repeat_that_is_answered_differently) {
         "'finished'",
         {}};
     const std::string own = R"({"reference":"ref"})";
-    for (const auto& [body, status] : {std::pair{std::string{"{}"}, 201}, std::pair{own, 200}}) {
+    for (const auto& other : {std::pair{std::string{"{}"}, 201}, std::pair{own, 200}}) {
         TestDatabase* at = nullptr;
         auto wrong = plan<KeyedWire>([](auto&, const CutRun&) {});
         wrong.prepare = [&, prepare = wrong.prepare](TestDatabase& database) {
@@ -266,7 +266,7 @@ TEST_F(KillEverywhere, finds_a_repeat_that_is_answered_differently) {
             at = &database;
         };
         wrong.make = [&] {  // For each process; the last one answers the repeat.
-            at->in_tx([&](Tx& tx) { execute(tx, answer_otherwise, body, status); });
+            at->in_tx([&](Tx& tx) { execute(tx, answer_otherwise, other.first, other.second); });
             return KeyedWire{bank};
         };
 
