@@ -85,7 +85,7 @@ Wanted wanted_charge(const ChargeOrder& order, bool captured) {
         {"currency", {order.currency}},
         {"status", {"succeeded"}},
         {"paid", {true}},
-        {"captured", {captured}},
+        {"captured", captured ? boost::json::array{true, false} : boost::json::array{false}},
         {"refunded", {false}}};
 }
 
