@@ -303,6 +303,18 @@ TEST(ReportNumbers, pages_share_a_number_or_have_their_own_and_the_last_one_ends
     }
 }
 
+// It was two thousand million statements in one transaction.
+TEST(ReportNumbers, a_page_far_ahead_is_a_gap_at_once) {
+    TestDatabase database{"payouts", sql::migrations::all};
+    constexpr std::int64_t far = 2'000'000'000;
+    try {
+        database.in_tx([](pawl::Tx& tx) { end_numbers(tx, {{"b", far, far}, {"pages", far}}, 1); });
+        ADD_FAILURE() << "no gap";
+    } catch (const Stopped& why) {
+        EXPECT_EQ(why.rule, "numbers without a gap");
+    }
+}
+
 TEST(ReportNumbers, an_account_that_has_had_a_number_must_have_one) {
     TestDatabase database{"payouts", sql::migrations::all};
     EXPECT_NO_THROW(database.in_tx([](pawl::Tx& tx) { check_unnumbered(tx, "b"); }));

@@ -68,7 +68,7 @@ std::vector<SetAsideItem> ImportReportWorker::import(
     );
     if (same) throw Stopped{"each message once", "it is " + report.message_id + ", as " + *same};
     for (const auto& account : report.unnumbered) check_unnumbered(tx, account);
-    for (const auto& one : report.numbers) end_number(tx, series_of(one, first_number_), one);
+    end_numbers(tx, report.numbers, first_number_);
     insert_lines(tx, id, report);
     auto items = report.set_aside;
     set_wrong_lines_aside(tx, id, items);

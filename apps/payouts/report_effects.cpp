@@ -150,6 +150,16 @@ void end_number(pawl::Tx& tx, const Series& series, const pawl::bank::ReportNumb
     pass_skipped(tx, series);
 }
 
+// From the back, as the pages stand behind the number that they may share: a page without those
+// before it is a gap, before end_number() goes through the numbers of as many pages as the bank
+// says.
+void end_numbers(
+    pawl::Tx& tx, const std::vector<pawl::bank::ReportNumber>& numbers, std::int64_t first_number
+) {
+    for (auto one = numbers.rbegin(); one != numbers.rend(); ++one)
+        end_number(tx, series_of(*one, first_number), *one);
+}
+
 void check_unnumbered(pawl::Tx& tx, const std::string& account) {
     if (pawl::query_maybe<std::int64_t>(tx, sql::find_series_number, account))
         throw Stopped{

@@ -78,6 +78,10 @@ std::int64_t next_number(pawl::Tx& tx, const Series& series);
 // Takes the number of a report that is imported out of its series; that of a page, with its last
 // page. Throws Stopped: a lower one was used before, a higher one leaves a gap.
 void end_number(pawl::Tx& tx, const Series& series, const pawl::bank::ReportNumber& number);
+// All of a report.
+void end_numbers(
+    pawl::Tx& tx, const std::vector<pawl::bank::ReportNumber>& numbers, std::int64_t first_number
+);
 // The account has no numbers. Throws Stopped if it has had one.
 void check_unnumbered(pawl::Tx& tx, const std::string& account);
 // The number leaves no gap, although no report with it is imported; one may come later.

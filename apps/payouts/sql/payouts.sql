@@ -133,6 +133,7 @@ WHERE id = $1;
 SELECT state FROM bank_reports WHERE id = $1;
 
 -- name: find_report_to_import
+-- Both conditions, as the index of reports has the first one.
 SELECT id FROM bank_reports WHERE state <> 'imported' AND state = 'fetched' ORDER BY id LIMIT 1;
 
 -- name: find_series_number   ($1 series)
@@ -232,14 +233,6 @@ SELECT rule, found, end_to_end_id, decision FROM bank_set_aside_items WHERE repo
 -- name: list_numbers_of_report   ($1 report)
 SELECT series, number FROM bank_skipped_numbers WHERE report_id = $1 ORDER BY series, number;
 
--- name: list_stopped_reports
--- Whose cause another report may have removed.
-SELECT id
-FROM bank_reports
-WHERE state <> 'imported'
-  AND rule IN ('numbers without a gap', 'unknown reference')
-ORDER BY id;
-
 -- name: list_open_reports   ($1 file number)
 -- Nobody has decided about them. since: 1 if the report came after the file was made.
 SELECT r.id, r.state, (SELECT count(*) FROM bank_files AS f WHERE f.number = $1 AND f.created_at <= r.fetched_at) AS since
@@ -265,6 +258,14 @@ SELECT id, end_to_end_id, amount, currency, creditor_name, creditor_account, set
 FROM payouts
 WHERE state = 'collected'
   AND set_aside IS NOT NULL
+ORDER BY id;
+
+-- name: list_stopped_reports
+-- Whose cause another report may have removed.
+SELECT id
+FROM bank_reports
+WHERE state <> 'imported'
+  AND rule IN ('numbers without a gap', 'unknown reference')
 ORDER BY id;
 
 -- name: list_waiting   ($1 most payouts)
