@@ -78,6 +78,7 @@ std::optional<std::string> difference(const boost::json::object& said, const Wan
     return std::nullopt;
 }
 
+// stripe-mock says of each charge that it is not captured.
 Wanted wanted_charge(const ChargeOrder& order, bool captured) {
     return {
         {"object", {"charge"}},
@@ -96,9 +97,9 @@ Wanted wanted_refund() {
 
 Answer read(const Answered& answered) {
     boost::system::error_code error;
-    const auto body = boost::json::parse(answered.body, error);
+    auto body = boost::json::parse(answered.body, error);
     if (error || !body.is_object()) return {};
-    Answer answer{text_at(body, "id"), {}, body.as_object()};
+    Answer answer{text_at(body, "id"), {}};
     if (const auto* e = body.as_object().if_contains("error"))
         answer.error = {
             text_at(*e, "type"),
@@ -106,6 +107,7 @@ Answer read(const Answered& answered) {
             text_at(*e, "decline_code"),
             text_at(*e, "message"),
             text_at(*e, "param")};
+    answer.members = std::move(body.as_object());
     return answer;
 }
 

@@ -67,25 +67,25 @@ std::optional<Page> read_page(const XmlElement& parent, const std::string& path)
 }
 
 // What the file says of things that were counted. Of a page, it may be said of all pages.
-Problem compare_count(
-    std::string_view path, std::string_view stated, std::int64_t counted, Page page
+Problem compare(
+    std::string_view path,
+    std::optional<std::int64_t> stated,
+    std::string_view text,
+    std::int64_t counted,
+    const std::string& counted_text,
+    Page page
 ) {
-    if (stated.empty()) return std::nullopt;
-    const auto count = whole_number(stated);
-    if (count == counted || (count && *count > counted && !page.alone())) return std::nullopt;
-    return problem(
-        path, "it says " + std::string{stated} + ", the file has " + std::to_string(counted)
-    );
+    if (text.empty() || stated == counted) return std::nullopt;
+    if (stated && *stated > counted && !page.alone()) return std::nullopt;
+    return problem(path, "it says " + std::string{text} + ", the file has " + counted_text);
 }
-Problem compare_sum(
-    std::string_view path, std::string_view stated, std::int64_t counted, Page page
+Problem compare_count(
+    std::string_view path, std::string_view text, std::int64_t counted, Page page
 ) {
-    if (stated.empty()) return std::nullopt;
-    const auto sum = decimal_parts(stated);
-    if (sum == counted || (sum && *sum > counted && !page.alone())) return std::nullopt;
-    return problem(
-        path, "it says " + std::string{stated} + ", the file has " + parts_text(counted)
-    );
+    return compare(path, whole_number(text), text, counted, std::to_string(counted), page);
+}
+Problem compare_sum(std::string_view path, std::string_view text, std::int64_t counted, Page page) {
+    return compare(path, decimal_parts(text), text, counted, parts_text(counted), page);
 }
 
 std::string_view account_of(const XmlElement& notification) {

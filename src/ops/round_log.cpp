@@ -20,28 +20,32 @@ Counts& counts() {
     return made;
 }
 
-}  // namespace
-
-void count_done_round(const char* service) {
+template <class F>
+void count(const char* service, F f) {
     const auto now = base::system_clock().now();
     auto& all = counts();
     const std::lock_guard lock{all.mutex};
-    auto& of_it = all.by_service[service];
-    ++of_it.done;
-    of_it.last_done = now;
+    f(all.by_service[service], now);
+}
+
+}  // namespace
+
+void count_done_round(const char* service) {
+    count(service, [](RoundCount& of_it, TimePoint now) {
+        ++of_it.done;
+        of_it.last_done = now;
+    });
 }
 
 void count_failed_round(const char* service, const std::exception& failed) {
     const auto* of_store = dynamic_cast<const StoreError*>(&failed);
     const bool lasts = of_store != nullptr && !of_store->transient();
-    const auto now = base::system_clock().now();
-    auto& all = counts();
-    const std::lock_guard lock{all.mutex};
-    auto& of_it = all.by_service[service];
-    ++of_it.failed;
-    if (!lasts) return;
-    of_it.defect_at = now;
-    of_it.defect = failed.what();
+    count(service, [&](RoundCount& of_it, TimePoint now) {
+        ++of_it.failed;
+        if (!lasts) return;
+        of_it.defect_at = now;
+        of_it.defect = failed.what();
+    });
 }
 
 std::vector<RoundCount> round_counts() {

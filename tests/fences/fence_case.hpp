@@ -81,30 +81,31 @@ template <class T>
 Variations is(const std::string& column, const T& value) {
     return refuses(column, {by(value, -1), by(value, 1)});
 }
-// The row has `value`, which is the limit.
+// Which of one below, the value and one above pass.
+template <class T>
+Variations around(
+    const std::string& column, const T& value, bool one_below, bool itself, bool one_above
+) {
+    return {
+        {column, by(value, -1), one_below},
+        {column, by(value, 0), itself},
+        {column, by(value, 1), one_above}};
+}
 template <class T>
 Variations at_most(const std::string& column, const T& value) {
-    return {
-        {column, by(value, -1), true}, {column, by(value, 0), true}, {column, by(value, 1), false}};
+    return around(column, value, true, true, false);
 }
 template <class T>
 Variations at_least(const std::string& column, const T& value) {
-    return {
-        {column, by(value, -1), false}, {column, by(value, 0), true}, {column, by(value, 1), true}};
+    return around(column, value, false, true, true);
 }
 template <class T>
 Variations below(const std::string& column, const T& value) {
-    return {
-        {column, by(value, -1), true},
-        {column, by(value, 0), false},
-        {column, by(value, 1), false}};
+    return around(column, value, true, false, false);
 }
 template <class T>
 Variations above(const std::string& column, const T& value) {
-    return {
-        {column, by(value, -1), false},
-        {column, by(value, 0), false},
-        {column, by(value, 1), true}};
+    return around(column, value, false, false, true);
 }
 inline Variations not_null(const std::string& column) {
     return refuses(column, {"NULL"});

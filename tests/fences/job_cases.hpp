@@ -33,6 +33,11 @@ inline std::vector<Case> cases_of_jobs() {
         all.insert(all.end(), more.begin(), more.end());
         return all;
     };
+    const auto due_since_early = due(
+        {is("failures", 2),
+         passes("run_at", {literal(early)}),
+         refuses("run_at", {text_by(early, -1)})}
+    );
     const auto neighbours = neighbours_of(
         "pawl_jobs", "jid, queue, kind, args, state, run_at, created_at, priority, partition"
     );
@@ -45,11 +50,7 @@ inline std::vector<Case> cases_of_jobs() {
         {&sql::claim_jobs,
          {"mails-5", now, late, 10, early, 2, 2, R"(["other"])", 9, 2},
          jobs,
-         due(
-             {is("failures", 2),
-              passes("run_at", {literal(early)}),
-              refuses("run_at", {text_by(early, -1)})}
-         ),
+         due_since_early,
          {ready}},
         {&sql::claim_jobs,
          {"mails-5", now, late, 10, early, null, null, "[]", 9, 2},
@@ -159,11 +160,7 @@ inline std::vector<Case> cases_of_jobs() {
         {&sql::pick_jobs,
          {"mails-5", now, 10, early, 2, 2, R"(["other"])", 2},
          jobs,
-         due(
-             {is("failures", 2),
-              passes("run_at", {literal(early)}),
-              refuses("run_at", {text_by(early, -1)})}
-         ),
+         due_since_early,
          {ready}},
         {&sql::pick_jobs,
          {"mails-5", now, 10, early, null, null, "[]", 2},

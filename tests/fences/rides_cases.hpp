@@ -32,6 +32,41 @@ inline std::vector<Case> cases_of_rides() {
     const auto is_user = refuses("user_id", {"4", "6"});
     const auto support = "UPDATE users SET role = 'support'"s;
     const auto who = "ann-5";
+    // What its rider sees: the hold of its key, and what is paid back.
+    const auto on_hold = [&](const Sql* statement, const std::vector<Arg>& values) {
+        return Case{
+            statement,
+            values,
+            ride_table,
+            {is("pawl_idempotency_keys.id", 50),
+             not_null("pawl_idempotency_keys.held_at"),
+             refuses("state", {"'booked'"})},
+            {"UPDATE rides SET state = 'booking'",
+             "UPDATE pawl_idempotency_keys SET held_at = '" + now + "'"},
+            {},
+            Case::Shown{6, "on_hold"}};
+    };
+    const auto paid_back = [&](const Sql* statement, const std::vector<Arg>& values) {
+        return Case{
+            statement,
+            values,
+            ride_table,
+            {is("ride_refunds.ride_id", 30),
+             refuses("ride_refunds.state", {"'ordered'", "'in_doubt'"})},
+            {other_rides, "UPDATE ride_refunds SET amount = 900"},
+            {},
+            Case::Shown{11, 900}};
+    };
+    const auto refunded = [&](const Sql* statement, const std::vector<Arg>& values) {
+        return Case{
+            statement,
+            values,
+            ride_table,
+            {refuses("state", {"'booked'"})},
+            {without_refund, "UPDATE rides SET state = 'refunded'"},
+            {},
+            Case::Shown{11, 2000}};
+    };
     return {
         {&sql::add_points, {5, 3}, users, {is("$1", 5)}},
         {&sql::cancel_ride,
@@ -49,32 +84,9 @@ inline std::vector<Case> cases_of_rides() {
         {&sql::find_charged_ride, {"charge-5"}, ride_table, {is("stripe_charge_id", "charge-5"s)}},
         {&sql::find_event, {"event-5"}, "provider_events", {is("id", "event-5"s)}},
         {&sql::find_ride, {30, 5}, ride_table, {of_ride, is_user}, {without_refund, other_user}},
-        // What its rider sees: the hold of its key, and what is paid back.
-        {&sql::find_ride,
-         {30, 5},
-         ride_table,
-         {is("pawl_idempotency_keys.id", 50),
-          not_null("pawl_idempotency_keys.held_at"),
-          refuses("state", {"'booked'"})},
-         {"UPDATE rides SET state = 'booking'",
-          "UPDATE pawl_idempotency_keys SET held_at = '" + now + "'"},
-         {},
-         Case::Shown{6, "on_hold"}},
-        {&sql::find_ride,
-         {30, 5},
-         ride_table,
-         {is("ride_refunds.ride_id", 30),
-          refuses("ride_refunds.state", {"'ordered'", "'in_doubt'"})},
-         {other_rides, "UPDATE ride_refunds SET amount = 900"},
-         {},
-         Case::Shown{11, 900}},
-        {&sql::find_ride,
-         {30, 5},
-         ride_table,
-         {refuses("state", {"'booked'"})},
-         {without_refund, "UPDATE rides SET state = 'refunded'"},
-         {},
-         Case::Shown{11, 2000}},
+        on_hold(&sql::find_ride, {30, 5}),
+        paid_back(&sql::find_ride, {30, 5}),
+        refunded(&sql::find_ride, {30, 5}),
         {&sql::find_ride_of_charge,
          {"charge-5"},
          ride_table,
@@ -84,31 +96,9 @@ inline std::vector<Case> cases_of_rides() {
          ride_table,
          {is("idempotency_key_id", 50), is_user},
          {other_user}},
-        {&sql::find_ride_of_key,
-         {50, 5},
-         ride_table,
-         {is("pawl_idempotency_keys.id", 50),
-          not_null("pawl_idempotency_keys.held_at"),
-          refuses("state", {"'booked'"})},
-         {"UPDATE rides SET state = 'booking'",
-          "UPDATE pawl_idempotency_keys SET held_at = '" + now + "'"},
-         {},
-         Case::Shown{6, "on_hold"}},
-        {&sql::find_ride_of_key,
-         {50, 5},
-         ride_table,
-         {is("ride_refunds.ride_id", 30),
-          refuses("ride_refunds.state", {"'ordered'", "'in_doubt'"})},
-         {other_rides, "UPDATE ride_refunds SET amount = 900"},
-         {},
-         Case::Shown{11, 900}},
-        {&sql::find_ride_of_key,
-         {50, 5},
-         ride_table,
-         {refuses("state", {"'booked'"})},
-         {without_refund, "UPDATE rides SET state = 'refunded'"},
-         {},
-         Case::Shown{11, 2000}},
+        on_hold(&sql::find_ride_of_key, {50, 5}),
+        paid_back(&sql::find_ride_of_key, {50, 5}),
+        refunded(&sql::find_ride_of_key, {50, 5}),
         {&sql::find_rider_of_customer, {"cus-5"}, users, {is("stripe_customer_id", "cus-5"s)}},
         // The ride's rider, or support of its tenant.
         {&sql::find_state_for_refund,
