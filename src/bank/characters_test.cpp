@@ -40,9 +40,9 @@ TEST(BankCharacters, a_text_is_written_in_the_letters_of_the_bank) {
 }
 
 TEST(BankCharacters, what_nobody_sees_is_in_no_set) {
-    for (const char32_t c : {0xad, 0x61c, 0x200b, 0x200f, 0x202e, 0x2066, 0xfeff, 0xe0041})
+    for (const char32_t c : {U'\u00ad', U'\u061c', U'\u200b', U'\u200f', U'\u202e', U'\u2066', U'\ufeff', U'\U000e0041'})
         EXPECT_FALSE(is_in(CharacterSet::xml, c)) << name_of(c);
-    for (const char32_t c : {0xac, 0xae, 0x2010, 0x2030, 0x674e, 0x1f600})
+    for (const char32_t c : {U'\u00ac', U'\u00ae', U'\u2010', U'\u2030', U'\u674e', U'\U0001f600'})
         EXPECT_TRUE(is_in(CharacterSet::xml, c)) << name_of(c);
 }
 

@@ -12,6 +12,7 @@ TOPIC, GROUP = 2, 3   # Resources of access rules.
 READ, WRITE, CREATE = 3, 4, 5   # Operations of access rules.
 LITERAL, PREFIXED, ALLOW = 3, 4, 3
 LATEST, EARLIEST = -1, -2
+ACKNOWLEDGE_MS = 10_000   # How long a broker may take for a change of topics or a record: longer than for other requests.
 
 
 def text(value):
@@ -143,29 +144,29 @@ class Connection:
             return name, dict(answer.array(partition))
         return sorted(brokers), dict(answer.array(topic))
 
-    def create_topic(self, name, partitions=-1, replication=-1, **settings):
-        """Names of settings with _ for Kafka's dots."""
-        configs = array(text(key.replace('_', '.')) + text(str(value)) for key, value in settings.items())
-        topic = text(name) + struct.pack('>ih', partitions, replication) + array([]) + configs
-        answer = self.ask(19, 4, array([topic]) + struct.pack('>i?', 10_000, False))
+    def change_topics(self, api, version, topic):
+        self.socket.settimeout(2 * ACKNOWLEDGE_MS / 1000)
+        answer = self.ask(api, version, array([topic]) + struct.pack('>i?', ACKNOWLEDGE_MS, False))
         answer.number('i')
         for name, error, why in answer.array(lambda: (answer.text(), answer.number('h'), answer.text())):
             if error:
                 raise KafkaError(f'topic {name}: {why or error}')
 
+    def create_topic(self, name, partitions=-1, replication=-1, **settings):
+        """Names of settings with _ for Kafka's dots."""
+        configs = array(text(key.replace('_', '.')) + text(str(value)) for key, value in settings.items())
+        self.change_topics(19, 4, text(name) + struct.pack('>ih', partitions, replication) + array([]) + configs)
+
     def grow_topic(self, name, partitions):
         """To so many partitions in all."""
-        answer = self.ask(37, 1, array([text(name) + struct.pack('>ii', partitions, -1)]) + struct.pack('>i?', 10_000, False))
-        answer.number('i')
-        for name, error, why in answer.array(lambda: (answer.text(), answer.number('h'), answer.text())):
-            if error:
-                raise KafkaError(f'topic {name}: {why or error}')
+        self.change_topics(37, 1, text(name) + struct.pack('>ii', partitions, -1))
 
     def write(self, topic, partition, key, value, headers):
         """A record for a partition that this broker leads; all in bytes."""
         records = batch(key, value, headers, int(time.time() * 1000))
         body = array([text(topic) + array([struct.pack('>ii', partition, len(records)) + records])])
-        answer = self.ask(0, 3, text(None) + struct.pack('>hi', -1, 10_000) + body)
+        self.socket.settimeout(2 * ACKNOWLEDGE_MS / 1000)
+        answer = self.ask(0, 3, text(None) + struct.pack('>hi', -1, ACKNOWLEDGE_MS) + body)
 
         def written():
             answer.text()

@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+import tempfile
 import time
 
 from world import KILLED, WAIT_S, NotSo, World, check, check_equal, end, wait_until
@@ -22,7 +23,8 @@ class Server:
         if not os.access(program, os.X_OK):
             raise NotSo(f'there is no program {program}; build it: cmake --build --preset dev --target periodic_server')
         environment = {**os.environ, **({'PAWL_FAULT_AT': fault} if fault else {})}
-        self.process = subprocess.Popen([program, world.url], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.errors = tempfile.TemporaryFile('w+', encoding='utf-8')
+        self.process = subprocess.Popen([program, world.url], env=environment, stdout=subprocess.PIPE, stderr=self.errors, text=True)
         check_equal(self.process.stdout.readline(), 'started\n', 'what the server says')
 
     def killed(self):
@@ -31,6 +33,11 @@ class Server:
     def close(self):
         end(self.process)
         self.process.stdout.close()
+        self.errors.close()
+
+    def said(self):
+        self.errors.seek(0)
+        return f'exit {self.process.poll()}: {self.errors.read()[-2000:]}'
 
 
 def next_tick():
@@ -57,6 +64,8 @@ def one_job_each_minute(settings, kill):
                 wait_until('the kills', lambda killed=servers[:]: sum(server.killed() for server in killed) >= dead)
                 servers.append(Server(world))
                 wait_until('the job of the minute', lambda n=minute: world.count('ticks') == n)
+            except NotSo as error:
+                raise NotSo('\n'.join([str(error), *(server.said() for server in servers)])) from error
             finally:
                 for server in servers:
                     server.close()
