@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
 namespace pawl::bank::characters_test {
+
+using namespace std::string_view_literals;
 
 namespace {
 
@@ -40,9 +43,9 @@ TEST(BankCharacters, a_text_is_written_in_the_letters_of_the_bank) {
 }
 
 TEST(BankCharacters, what_nobody_sees_is_in_no_set) {
-    for (const char32_t c : {U'\u00ad', U'\u061c', U'\u200b', U'\u200f', U'\u202e', U'\u2066', U'\ufeff', U'\U000e0041'})
+    for (const char32_t c : U"\u00ad\u061c\u200b\u200f\u202e\u2066\ufeff\U000e0041"sv)
         EXPECT_FALSE(is_in(CharacterSet::xml, c)) << name_of(c);
-    for (const char32_t c : {U'\u00ac', U'\u00ae', U'\u2010', U'\u2030', U'\u674e', U'\U0001f600'})
+    for (const char32_t c : U"\u00ac\u00ae\u2010\u2030\u674e\U0001f600"sv)
         EXPECT_TRUE(is_in(CharacterSet::xml, c)) << name_of(c);
 }
 

@@ -66,10 +66,12 @@ def check_all(world, keys, at_work=()):
     check_equal(len(mails), keys, 'receipts by Message-ID')
     repeated = {jid for jid, count in mails.items() if count > 1} - set(at_work)
     said = [line for node in world.nodes for line in node.log().split('\n') if any(jid in line for jid in repeated)]
-    odd = {jid for jid in repeated if not any(jid in line and 'the mail may be sent' in line for line in said)}
+    # A worker says so if it may have sent a mail, or could not record that it has: a commit beyond its deadline, on a busy machine.
+    odd = {jid for jid in repeated
+           if not any(jid in line and ('the mail may be sent' in line or '"event":"job_lost"' in line) for line in said)}
     # A log holds back more than 20 like lines in 10 s, and counts them.
     held_back = sum(json.loads(line).get('repeated', 0) for node in world.nodes for line in node.log().split('\n')
-                    if '"event":"job_failed"' in line)
+                    if '"event":"job_failed"' in line or '"event":"job_lost"' in line)
     check(len(odd) <= held_back, f'receipts sent twice without a reason: {odd}, {said}; lines held back: {held_back}')
     return mails
 

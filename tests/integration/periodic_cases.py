@@ -25,7 +25,8 @@ class Server:
         environment = {**os.environ, **({'PAWL_FAULT_AT': fault} if fault else {})}
         self.errors = tempfile.TemporaryFile('w+', encoding='utf-8')
         self.process = subprocess.Popen([program, world.url], env=environment, stdout=subprocess.PIPE, stderr=self.errors, text=True)
-        check_equal(self.process.stdout.readline(), 'started\n', 'what the server says')
+        said = self.process.stdout.readline()
+        check(said == 'started\n', f'the server says {said!r}: {self.said()}')
 
     def killed(self):
         return self.process.poll() is not None and self.process.returncode == KILLED

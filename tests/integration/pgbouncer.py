@@ -25,18 +25,19 @@ admin_users = pawl
 pool_mode = transaction
 default_pool_size = {pool}
 max_client_conn = 300
+{more}
 """
 
 
 class PgBouncer:
-    """Listens on loopback, as an unprivileged user; as a context manager it starts, and ends itself."""
+    """Listens on loopback, as an unprivileged user; as a context manager it starts, and ends itself. more: lines of its settings."""
 
-    def __init__(self, port, pool=4):
+    def __init__(self, port, pool=4, more=''):
         self.folder = tempfile.mkdtemp(prefix='pawl-pgbouncer-')
         self.port = free_port()
         self.pool, self.process = pool, None
         self._write('users', '"pawl" ""\n')
-        self._write('ini', INI.format(target=port, port=self.port, folder=self.folder, pool=pool))
+        self._write('ini', INI.format(target=port, port=self.port, folder=self.folder, pool=pool, more=more))
         if os.geteuid() == 0:
             shutil.chown(self.folder, 'postgres')
 

@@ -173,14 +173,18 @@ class Cluster:
         subprocess.run([os.path.join(TOOLS, 'postgres'), 'url', '--port', str(self.port)], check=True,
                        stdout=subprocess.DEVNULL)
 
+    def stop(self):
+        """Its standby has everything then."""
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait()
+
     def __enter__(self):
         self.start()
         return self
 
     def __exit__(self, *_):
         if self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)
-            self.process.wait()
+            self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
         os.remove(self.folder + '.log')
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 
 from database_cases import QUICK, Crowd
+from pgbouncer import PgBouncer
 from stores import Cluster
 from world import WAIT_S, World, check, check_equal, wait_until
 
@@ -131,6 +132,37 @@ def refused(settings):
         check(world.serve_on('localhost', f'sslmode=verify-ca&sslrootcert={trusted}'), 'verify-ca ignores the name')
 
 
+def through_pgbouncer(settings):
+    """Encrypted on both sides of it, and each side verifies the certificate of the next."""
+    with TlsCluster() as cluster:
+        key, certificate = os.path.join(cluster.folder, 'bouncer.key'), os.path.join(cluster.folder, 'bouncer.crt')
+        cluster.authority.certify('DNS:localhost', key, certificate)
+        if os.geteuid() == 0:
+            shutil.chown(key, 'postgres')
+
+        def bouncer(authority):
+            return PgBouncer(cluster.port, more='\n'.join([
+                'server_tls_sslmode = verify-full', f'server_tls_ca_file = {authority.certificate}', 'client_tls_sslmode = require',
+                f'client_tls_key_file = {key}', f'client_tls_cert_file = {certificate}']))
+        trusted = f'prepared=off&sslmode=verify-full&sslrootcert={cluster.authority.certificate}'
+        with World(settings.bin, QUICK, cluster=cluster) as world:
+            with bouncer(cluster.authority) as right:
+                world.server_url = f'postgres://pawl@localhost:{right.port}/{world.store.database}?{trusted}'
+                check(world.start_server(), f'it serves: {world.log()}')
+                check_equal(world.phone().book('k').status, 201, 'a ride')
+                found = world.rows('SELECT DISTINCT ssl, version FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)'
+                                   " WHERE datname = current_database() AND pid <> pg_backend_pid()")
+                check_equal(found, [(True, 'TLSv1.3')], 'its connections to PostgreSQL: encrypted, protocol')
+                world.settle()
+                check_equal(world.stop_server(), 0, 'the exit code')
+            said = len(world.log())
+            with bouncer(cluster.other) as wrong:
+                world.server_url = f'postgres://pawl@localhost:{wrong.port}/{world.store.database}?{trusted}'
+                check(not world.start_server(), 'it serves behind a PgBouncer that does not trust PostgreSQL')
+                check('PAWL0008' in world.log()[said:] and 'certificate verify failed' in wrong.log(), f'{world.log()[said:]}\n{wrong.log()}')
+
+
 def cases(settings):
-    found = {'its certificate is verified, and all is encrypted': verified, 'what it must not trust is refused': refused}
+    found = {'its certificate is verified, and all is encrypted': verified, 'what it must not trust is refused': refused,
+             'PgBouncer verifies PostgreSQL, and is verified': through_pgbouncer}
     return [('tls: ' + name, lambda run=run: run(settings)) for name, run in found.items()]

@@ -304,11 +304,16 @@ StoreError Connection::failure(const pg_result* result, const Expected& entry) {
 
 StoreError Connection::own_failure(const pg_result* result, const Expected& entry) {
     const char* state_text = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    const std::string state = state_text != nullptr ? state_text : "";
+    std::string state = state_text != nullptr ? state_text : "";
     auto message = message_of(result);
     if (PQresultStatus(result) == PGRES_EMPTY_QUERY)
         return store::statement_error(Kind::statement, entry.name, " is empty");
     if (entry.use == Use::fence && state == "22012") return store::fence_lost(entry.name);
+    // A standby refuses BEGIN READ WRITE by this state, which a changed plan has, too.
+    if (entry.use == Use::control && state == "0A000") {
+        behind_standby_ = true;
+        state = "25006";
+    }
     auto kind = kind_of_state(state);
     const char* function = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
     if (state == "0A000" && function != nullptr &&
@@ -363,6 +368,10 @@ bool Connection::usable() const {
 }
 
 bool Connection::is_still_there() {
+    // A new connection may reach the primary: another of the URL's hosts, or where a proxy leads to
+    // now. PostgreSQL reports this setting itself (from 14 on), PgBouncer does not pass it on.
+    const char* standby = PQparameterStatus(pg_, "in_hot_standby");
+    if (behind_standby_ || (standby != nullptr && std::string_view{standby} == "on")) dead_ = true;
     // libpq reads a shutdown message and the end of the stream separately; parameter changes are
     // ignored.
     for (int reads = 0; usable() && reads < unasked_max; ++reads) {

@@ -99,8 +99,8 @@ public:
     bool usable() const;
     // The connection must not be used again.
     void give_up() { dead_ = true; }
-    // Between transactions: whether the database has not closed the connection. Without a round
-    // trip.
+    // Between transactions: whether the database has not closed the connection, and is no standby.
+    // Without a round trip.
     bool is_still_there();
     bool in_transaction() const;
 
@@ -176,6 +176,7 @@ private:
     std::unordered_set<const char*> allowed_;                // By the text's address.
     std::unordered_map<const char*, bool> own_transaction_;  // By the text's address.
     bool dead_{false};
+    bool behind_standby_{false};
     std::optional<std::chrono::steady_clock::time_point> deadline_;
     struct Seen {
         std::int64_t ms{};
