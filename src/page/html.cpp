@@ -1,5 +1,7 @@
 #include "src/page/html.hpp"
 
+#include <pawl/visible_text.hpp>
+
 namespace pawl::page {
 
 namespace {
@@ -31,7 +33,7 @@ std::string escaped(std::string_view text) {
 
 }  // namespace
 
-Html::Html(std::string_view text) : markup_{escaped(text)} {}
+Html::Html(std::string_view text) : markup_{escaped(visible_text(std::string{text}))} {}
 
 Html::Html(std::initializer_list<Html> parts) {
     for (const auto& part : parts) markup_ += part.markup_;

@@ -16,6 +16,14 @@ TEST(HtmlTest, no_text_becomes_markup) {
     );
 }
 
+// A browser would show a key that ends with its own reverse, or nothing at all.
+TEST(HtmlTest, what_a_reader_would_not_see_is_written_out) {
+    EXPECT_EQ((Html{"a\u202eb\x1b"}.markup()), "a\\u202eb\\u001b");
+    EXPECT_EQ(
+        empty_element("input", {{"value", "a\u202eb"}}).markup(), "<input value=\"a\u202eb\">"
+    );
+}
+
 TEST(HtmlTest, markup_in_markup_is_not_escaped_again) {
     EXPECT_EQ(
         element("p", {link("/a?b=1&c=2", "a & b"), Html{" "}, element("b", "c")}).markup(),
