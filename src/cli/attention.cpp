@@ -122,7 +122,8 @@ Text last_answer(const Attention& at) {
 }
 
 InDoubt in_doubt(const Attention& at) {
-    return {at.key_id, at.attempt, at.recovery_point, at.called_at, last_answer(at)};
+    return {
+        at.key_id, at.attempt, at.recovery_point, at.called_at, at.since, last_answer(at)};
 }
 
 // Returns when it was recorded.

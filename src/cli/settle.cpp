@@ -52,13 +52,15 @@ CallLengths longest(Service& service, const std::vector<engine::RunningServer>& 
 }
 
 // A delayed request may charge until its time-out is over; a server that was paused before it sent
-// the request may still send it within its lease.
+// the request may still send it within its lease. The last repeat may have been sent just before
+// the request came to the list.
 std::optional<std::string> too_early(
     Service& service, const InDoubt& at, const Decision& decision
 ) {
     if (decision.settlement != "did-not-happen" || !at.called_at) return std::nullopt;
     const auto called_at = base::time_from_text(*at.called_at);
-    if (!called_at) return std::nullopt;
+    const auto since = base::time_from_text(at.since);
+    if (!called_at || !since) return std::nullopt;
     auto& store = service.engine().store();
     TimePoint now;
     const auto servers = store::read_now(store, [&](store::Session& session) {
@@ -66,11 +68,11 @@ std::optional<std::string> too_early(
         return engine::running_servers(session, store);
     });
     const auto of = longest(service, servers);
-    const auto until = *called_at + of.timeout + of.lease;
+    const auto until = std::max(*called_at, *since) + of.timeout + of.lease;
     if (now >= until) return std::nullopt;
-    return "the call of " + *at.called_at + " may still be carried out until " +
-           base::time_text(until) + ": its time-out is " + seconds(of.timeout) + ", the lease " +
-           seconds(of.lease) + ". Check with the provider again after that";
+    return "a call of this request may still be carried out until " + base::time_text(until) +
+           ": its time-out is " + seconds(of.timeout) + ", the lease " + seconds(of.lease) +
+           ". Check with the provider again after that";
 }
 
 void preview(Service& service, const InDoubt& at, const Decision& decision, SettlePlan& plan) {

@@ -27,7 +27,8 @@ struct InDoubt {
     std::int64_t key_id{};
     int attempt{};
     std::string recovery_point;
-    std::optional<std::string> called_at;  // As stored.
+    std::optional<std::string> called_at;  // The first call under its call key; as stored.
+    std::string since;                     // When it came to the list; as stored.
     std::optional<std::string> inquiry{};  // The provider's last answer about the call.
 };
 

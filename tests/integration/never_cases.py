@@ -175,6 +175,10 @@ def guarded(settings):
         early = ride.command('keys', 'settle', key, '--as', 'did-not-happen', '--note', 'not in their books', check_status=1).stderr
         check('may still be carried out until' in early and '--force' in early, f'the call may be on its way: {early}')
         check('the lease 90 s' in early, f'the lease of the server, not of the tool: {early}')
+        # As if it were the first of many calls under one key: the last of them may have been sent just before the entry.
+        world.change("UPDATE pawl_idempotency_keys SET called_at = '2020-01-01T00:00:00.000Z' WHERE id = ?", int(key))
+        again = ride.command('keys', 'settle', key, '--as', 'did-not-happen', '--note', 'not in their books', check_status=1).stderr
+        check('may still be carried out until' in again, f'a repeat may be on its way: {again}')
         dry = ride.command('attention', 'settle', key, '--as', 'did-not-happen', '--dry-run').stdout
         check('It is early' in dry and 'The call from ride_created will be repeated with a new key' in dry, f'what it would do: {dry}')
         typo = ('--result', 'Charge', '--value', '{"id":"ch_TYPO"}')
