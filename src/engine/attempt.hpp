@@ -215,7 +215,7 @@ private:
         const std::string& error,
         const std::optional<ProviderResponse>& said
     ) const;
-    Event called(const detail::CallOutcome& ended, const std::string& error);
+    Event called(const detail::CallOutcome& ended, const std::string& error, bool in_time);
     Event not_called(const std::string& error, Reason why);
     // The call of an earlier attempt, if one may have been made.
     std::optional<TimePoint> earlier_call() const;

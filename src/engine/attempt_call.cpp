@@ -129,7 +129,7 @@ Attempt::Event Attempt::call() {
     engine_.renewals().end(facts_.id);
     note("called", std::move(event));
     timeline_.keep();
-    return called(ended, error);
+    return called(ended, error, lease->lasts());
 }
 
 TimelineEvent Attempt::event_of_call(
@@ -171,11 +171,15 @@ ObservedStep Attempt::observed_call(const core::TraceContext* span) const {
         .target = facts_.mark->target};
 }
 
-Attempt::Event Attempt::called(const detail::CallOutcome& ended, const std::string& error) {
+Attempt::Event Attempt::called(
+    const detail::CallOutcome& ended, const std::string& error, bool in_time
+) {
     const auto kind = ended_of(ended);
     if (kind == core::CallEnded::in_doubt) engine_.in_flight_calls().in_doubt(facts_.id);
     const auto text = kind == core::CallEnded::result ? std::string{} : text_of(ended, error);
-    report_health(kind == core::CallEnded::result || kind == core::CallEnded::stuck, text);
+    // A call that came too late after a pause of this server says nothing of its provider.
+    if (in_time)
+        report_health(kind == core::CallEnded::result || kind == core::CallEnded::stuck, text);
     if (const auto* result = std::get_if<detail::CallResult>(&ended)) result_ = *result;
     if (auto next = go_on_elsewhere(kind, text)) return *next;
     if (kind != core::CallEnded::result)

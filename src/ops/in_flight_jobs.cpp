@@ -30,7 +30,7 @@ void InFlightJobs::add(std::vector<queue::ClaimedJob> jobs, core::Moment asked_a
     const auto now = clock_.steady();
     const std::lock_guard lock{mutex_};
     for (auto& job : jobs) {
-        held_.insert_or_assign(job.id, Held{.job = job, .since = now});
+        held_.insert_or_assign(job.id, Held{.job = job, .since = now, .leased = asked_at});
         waiting_.push_back({{std::move(job), asked_at}, now});
     }
 }
@@ -122,6 +122,23 @@ std::stop_token InFlightJobs::begin(
     return token;
 }
 
+InFlightJobs::Held* InFlightJobs::find(const queue::ClaimedJob& job) {
+    const auto at = held_.find(job.id);
+    return at != held_.end() && at->second.job.claim == job.claim ? &at->second : nullptr;
+}
+
+void InFlightJobs::renewed(const queue::ClaimedJob& job, core::Moment asked_at) {
+    const std::lock_guard lock{mutex_};
+    if (auto* held = find(job)) held->leased = asked_at;
+}
+
+bool InFlightJobs::lease_lasts(const queue::ClaimedJob& job, std::chrono::milliseconds lease) {
+    const core::Moment now{clock_.now(), clock_.steady()};
+    const std::lock_guard lock{mutex_};
+    const auto* held = find(job);
+    return held != nullptr && core::may_still_call(held->leased, now, 2 * lease);
+}
+
 void InFlightJobs::leave(const std::string& id, std::int64_t claim) {
     const std::lock_guard lock{mutex_};
     const auto at = held_.find(id);
@@ -149,16 +166,14 @@ std::vector<queue::ClaimedJob> InFlightJobs::running_for(std::chrono::millisecon
 
 void InFlightJobs::end(const queue::ClaimedJob& job) {
     const std::lock_guard lock{mutex_};
-    const auto at = held_.find(job.id);
-    if (at != held_.end() && at->second.job.claim == job.claim) at->second.stop.reset();
+    if (auto* held = find(job)) held->stop.reset();
 }
 
 bool InFlightJobs::stop(const queue::ClaimedJob& job) {
     std::optional<std::stop_source> stop;
     {
         const std::lock_guard lock{mutex_};
-        const auto at = held_.find(job.id);
-        if (at != held_.end() && at->second.job.claim == job.claim) stop = at->second.stop;
+        if (const auto* held = find(job)) stop = held->stop;
     }
     return stop && stop->request_stop();  // Runs stop callbacks: without the mutex.
 }

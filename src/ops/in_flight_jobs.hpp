@@ -85,6 +85,11 @@ public:
     // No effect if the job was lost and is held here again under another claim.
     void leave(const std::string& id, std::int64_t claim);
 
+    // The job's lease was renewed; `asked_at` is from before that.
+    void renewed(const queue::ClaimedJob& job, core::Moment asked_at);
+    // Whether it lasts, by this process's clocks: not after a pause of the process or the machine.
+    bool lease_lasts(const queue::ClaimedJob& job, std::chrono::milliseconds lease);
+
     // Those claimed so long ago.
     std::vector<queue::ClaimedJob> held_for(std::chrono::milliseconds age);
     // Those whose handlers have run for `age` and were not stopped.
@@ -114,6 +119,7 @@ private:
     struct Held {
         queue::ClaimedJob job{};
         Steady since{};                          // When it was claimed.
+        core::Moment leased{};                   // When its lease was written, or before.
         std::optional<std::stop_source> stop{};  // While its handler runs.
         Steady began{};
         Steady stop_at{};
@@ -127,6 +133,7 @@ private:
     std::function<void()> on_sooner_;
     std::mutex mutex_;
     bool is_full(const std::string& kind, int of_a_kind) const;
+    Held* find(const queue::ClaimedJob& job);  // nullptr also for another claim of the job.
     void end(const queue::ClaimedJob& job);
 
     std::deque<Waiting> waiting_;

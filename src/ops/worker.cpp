@@ -307,6 +307,7 @@ bool Worker::still_held(HeldJob& held) {
     if (core::may_still_call(held.asked_at, now, options_.lease)) return true;
     if (!queue_.renew(held.job, options_.lease)) return false;
     held.asked_at = now;
+    in_flight_.renewed(held.job, now);
     return true;
 }
 
@@ -351,7 +352,9 @@ void Worker::work_in_call(const detail::ErasedJob& form, HeldJob& held, WorkRepo
         auto here = engine_.running(base::RunningCode::Where::job, timeout);
         here.label.name = job.kind;
         here.label.jid = job.raw.jid;
-        const detail::TxFactory::CallContext context{stop, span, here};
+        const detail::TxFactory::CallContext context{stop, span, here, [this, &job] {
+            return in_flight_.lease_lasts(job, options_.lease);
+        }};
         worked = detail::TxFactory::with_call(CallKey{key}, context, [&](KeyedCall& call) {
             return form.in_call(form.handler.get(), call, job.raw);
         });

@@ -170,8 +170,10 @@ void Worker::release(std::chrono::milliseconds waited_for) {
 }
 
 void Worker::rescue_once() {
-    for (const auto& job : in_flight_.held_for(options_.lease / 6))
-        queue_.renew(job, options_.lease);
+    for (const auto& job : in_flight_.held_for(options_.lease / 6)) {
+        const core::Moment asked_at{engine_.clock().now(), engine_.clock().steady()};
+        if (queue_.renew(job, options_.lease)) in_flight_.renewed(job, asked_at);
+    }
     if (options_.jobs.failures_min) return;  // The worker of first tries rescues all.
     const int rescued = queue_.rescue(options_.lease);
     if (rescued > 0) log::info("rescuer", {{"rescued", rescued}});

@@ -66,6 +66,22 @@ TEST_F(JobTest, a_worker_that_was_paused_over_its_claim_renews_it_before_the_cal
     EXPECT_EQ(world.count("pawl_jobs"), 0);
 }
 
+// Another worker may have run it meanwhile, or a person cancelled it.
+TEST_F(JobTest, a_worker_that_was_paused_in_its_handler_sends_nothing_any_more) {
+    std::vector<bool> may_send;
+    handle(NoteInCall{[&](KeyedCall& call, const Job<Note>&) -> JobResult {
+        may_send.push_back(call.may_send()());
+        world.clock.advance(options.lease);
+        may_send.push_back(call.may_send()());
+        return done;
+    }});
+    stage();
+
+    EXPECT_EQ(one.run_once(1).done, 1);
+
+    EXPECT_EQ(may_send, (std::vector<bool>{true, false}));
+}
+
 TEST_F(JobTest, a_job_that_was_rescued_from_its_worker_is_not_dead_lettered_by_it) {
     handle(NoteInCall{[&](KeyedCall&, const Job<Note>&) -> JobResult {
         if (world.count("pawl_jobs WHERE attempt = 1") == 1) rescue_after_lease();

@@ -88,18 +88,27 @@ protected:
     void SetUp() override {
         world.execute(std::string{shop_tables});
         world.execute(std::string{payment_tables});
-        use(three());
+        use({.providers = three()});
     }
-    void use(std::vector<pawl::Provider> providers) {
-        RouterOptions options{.providers = std::move(providers)};
+    void use(RouterOptions options) {
         router.reset();
         router = std::make_unique<Router>(std::move(options));
         world.add(OrderRouted{banks, *router});
     }
-    void restart_with(std::vector<pawl::Provider> providers) {
+    void restart_with(RouterOptions options) {
         world.stop();
         world.restart();
-        use(std::move(providers));
+        use(std::move(options));
+    }
+    void restart_with(std::vector<pawl::Provider> providers) {
+        restart_with(RouterOptions{.providers = std::move(providers)});
+    }
+    static RouterOptions two_failures() {
+        return {
+            .providers = three(),
+            .breaker_failures = 2,
+            .breaker_first = 10min,
+            .breaker_wait_max = 10min};
     }
     void a(std::vector<Does> does) { banks.all["a"].next(std::move(does)); }
     void b(std::vector<Does> does) { banks.all["b"].next(std::move(does)); }
@@ -314,16 +323,16 @@ TEST_F(RouterTest, a_provider_that_refused_is_not_chosen_after_a_restart) {
     EXPECT_EQ(banks.all["a"].keys.size(), 1U);
 }
 
+TEST_F(RouterTest, a_call_that_ended_after_a_pause_says_nothing_of_its_provider) {
+    restart_with(two_failures());
+    a({Does::doubt, Does::doubt});
+    banks.all["a"].before([&] { world.clock.advance(world.engine->options().lease); });
+    for (const auto* key : {"one", "two"}) (void)ask(key);
+    EXPECT_FALSE(router->health()[0].down_since);
+}
+
 TEST_F(RouterTest, a_provider_that_is_down_gets_no_new_payment_but_keeps_its_own) {
-    RouterOptions options{
-        .providers = three(),
-        .breaker_failures = 2,
-        .breaker_first = 10min,
-        .breaker_wait_max = 10min};
-    world.stop();
-    world.restart();
-    router = std::make_unique<Router>(options);
-    world.add(OrderRouted{banks, *router});
+    restart_with(two_failures());
     a({Does::doubt, Does::doubt});
     (void)ask("one");
     (void)ask("two");
