@@ -236,11 +236,13 @@ TEST_F(JobRequestTest, a_person_can_hold_the_request_of_a_cancelled_job_and_a_me
     const auto id = jobs.page({}, "", 10).front().id;
     jobs.cancel(std::span{&id, 1}, act);
 
-    const bool held = store::write_now(world.store, [&](store::Session& session) {
-        return ops::act_on_key(session, ops::KeyVerb::hold, 1, {"ann", "fraud"});
-    });
+    const auto found = ops::ids_to_act_on(world.store, ops::KeyVerb::hold, {});
+    ASSERT_EQ(found, std::vector<std::int64_t>{1});
+    ops::act_on_keys(
+        world.store, ops::KeyVerb::hold, found, {"ann", "fraud"}, [](const auto&) {}
+    );
 
-    EXPECT_TRUE(held);
+    EXPECT_TRUE(ops::ids_to_act_on(world.store, ops::KeyVerb::hold, {}).empty());
     EXPECT_EQ(letters.merge(dead_ids(), act, std::nullopt).done, 1);
     EXPECT_EQ(key(), "open held");
     EXPECT_EQ(world.number("SELECT count(*) FROM pawl_idempotency_keys WHERE held_by = 'ann'"), 1);

@@ -182,7 +182,7 @@ WHERE status <> 'finished'
   AND ($2 IS NULL OR recovery_point = $2)
   AND ($3 IS NULL OR instr(error, $3) > 0)
   AND ($4 IS NULL OR created_at >= $4)
-  AND ($5 = 'hand-over' OR (held_at IS NOT NULL) = ($5 = 'release'))
+  AND ($5 = 'hand-over' OR (held_at IS NOT NULL) = ($5 = 'release') OR $5 = 'hold' AND held_why LIKE 'jobs cancel: %')
   AND ($5 <> 'hand-over' OR status = 'open' AND (lease_until IS NULL OR lease_until <= $6))
   AND ($5 <> 'retry'
        OR status = 'open' AND (completer_runs > 0 OR completer_next_at > $6)
@@ -212,7 +212,7 @@ CROSS JOIN LATERAL (
       AND ($2::text IS NULL OR recovery_point = $2)
       AND ($3::text IS NULL OR strpos(error, $3) > 0)
       AND ($4::timestamptz IS NULL OR created_at >= $4)
-      AND ($5::text = 'hand-over' OR (held_at IS NOT NULL) = ($5 = 'release'))
+      AND ($5::text = 'hand-over' OR (held_at IS NOT NULL) = ($5 = 'release') OR $5 = 'hold' AND held_why LIKE 'jobs cancel: %')
       AND ($5 <> 'hand-over' OR status = 'open' AND (lease_until IS NULL OR lease_until <= $6))
       AND ($5 <> 'retry'
            OR status = 'open' AND (completer_runs > 0 OR completer_next_at > $6)
