@@ -47,6 +47,7 @@ int open_epoch(store::Session& session, const Restore& restore) {
         restore.by,
         restore.detail
     );
+    const auto forgotten = execute_statement(session, sql::forget_not_happened);
     execute_statement(
         session,
         sql::insert_audit,
@@ -55,7 +56,8 @@ int open_epoch(store::Session& session, const Restore& restore) {
         "restored",
         std::optional<std::int64_t>{},
         "epoch " + std::to_string(epoch) + ", lost since " + base::time_text(restore.lost_since) +
-            ", repeats until " + base::time_text(restore.keys_until) + ": " + restore.detail
+            ", repeats until " + base::time_text(restore.keys_until) + ", " +
+            std::to_string(forgotten) + " decisions did-not-happen dropped: " + restore.detail
     );
     return epoch;
 }

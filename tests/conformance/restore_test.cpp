@@ -84,4 +84,26 @@ TEST_P(RestoreTest, each_restore_opens_an_epoch_of_its_own) {
     EXPECT_EQ(found.lost[1].last_key_id, key);
 }
 
+// The lost time may have carried it out. That a call happened stays true, as does a person's no.
+TEST_P(RestoreTest, a_decision_of_the_backup_that_a_call_did_not_happen_is_dropped) {
+    const auto decided = [&](const std::string& decision) {
+        const auto id = open_key(decision);
+        to_attention(id, 1);
+        const auto none = std::optional<std::string>{};
+        EXPECT_EQ(
+            run(sql::request_settlement, id, 1, decision, none, none, "ann", "note", now()), 1
+        );
+        return id;
+    };
+    const auto happened = decided("happened");
+    const auto given_up = decided("give-up");
+    const auto not_happened = decided("did-not-happen");
+
+    open_epoch(now() - 1h);
+
+    EXPECT_EQ(run(sql::undo_settlement, happened, 1), 1);
+    EXPECT_EQ(run(sql::undo_settlement, given_up, 1), 1);
+    EXPECT_EQ(run(sql::undo_settlement, not_happened, 1), 0) << "there is no decision";
+}
+
 }  // namespace pawl::conformance

@@ -166,6 +166,7 @@ inline std::vector<Case> cases_of_keys() {
         {&sql::take_over, {id::open, "1", at::now, at::soon, at::later, point, "7"}},
         {&sql::summarise_open_keys, {}, {"pawl_idempotency_keys_open"}, for_metrics, 0},
         {&sql::to_attention, {id::open, "1", point, "why", at::now}, {}, {}, 100, true},
+        {&sql::forget_not_happened, {}, {"pawl_attention"}, at_the_start, 0},
         {&sql::undo_settlement, {"510001", "1"}},  // It has a decision.
     };
 }

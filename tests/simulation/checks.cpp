@@ -92,6 +92,15 @@ void Checks::inspect(const Had& had) {
     state_ = mixed(state_of_rows_, world_.broker.jobs.size());
 }
 
+void Checks::restored() {
+    rows_ = backup_.rows;
+    servers_ = backup_.servers;
+    std::erase_if(finals_, [this](const auto& final) {
+        const auto* row = row_of(final.first);
+        return row == nullptr || row->status != "finished";
+    });
+}
+
 void Checks::look_at_all(const Had& had) {
     std::set<std::int64_t> there;
     state_of_rows_ = 0;
@@ -247,8 +256,8 @@ void Checks::see(Row row, const Had& had) {
     const bool asks = row.operation == BuyRouted::name &&
                       (had.clock_steps || had.jumps || undecided_for_long(world_.banks, row.who));
     if (row.status == "attention" && last.status != "attention" && row.operation != BuyOnce::name &&
-        !asks && !had.days && !had.clock_went_back && !any_stored_an_error(world_.banks) &&
-        !world_.carrier.stored_an_error)
+        !asks && !had.days && !had.restored && !had.clock_went_back &&
+        !any_stored_an_error(world_.banks) && !world_.carrier.stored_an_error)
         violated("I10", "on the attention list, although the receiver honours keys");
     row.asked_since = row.status == last.status && row.attempt == last.attempt
                           ? last.asked_since

@@ -31,6 +31,7 @@ struct Had {
     bool faults{};  // Another failure, death or stop.
     // A person cancelled jobs, whose handlers may still run while the dead letter is merged.
     bool cancels{};
+    bool restored{};
     bool calm() const { return !clock_steps && !days && !jumps && !faults; }
 };
 
@@ -83,6 +84,10 @@ public:
         int holder{};          // The server whose transaction began the attempt.
         Steady asked_since{};  // When it came to the attention list.
     };
+    // A copy of the database is kept, and put in its place: later rows and answers are lost, and
+    // ids are given anew.
+    void backed_up() { backup_ = {rows_, servers_}; }
+    void restored();
     // From now on, this server acts; each start of a server is a new one.
     void server_at_work(int server) { server_ = server; }
     // Call after a transaction; without changes it returns at once.
@@ -151,6 +156,11 @@ private:
     std::optional<std::string> violation_;
     std::map<std::int64_t, Row> rows_;
     std::map<std::int64_t, Server> servers_;
+    struct Backup {
+        std::map<std::int64_t, Row> rows;
+        std::map<std::int64_t, Server> servers;
+    };
+    Backup backup_;
     std::set<std::int64_t> ended_early_;  // Servers whose leases this transaction has ended.
     bool ended_a_living_server_{false};
     core::QueueLimits limits_;                                // Of the queue of mails.

@@ -1,3 +1,5 @@
+#include "src/ops/marker.hpp"
+#include "src/store/blocking.hpp"
 #include "tests/simulation/life.hpp"
 
 #include <array>
@@ -70,7 +72,7 @@ bool History::fault() {
         hold_or_release();
         return true;
     }
-    return process_fault() || time_fault();
+    return process_fault() || time_fault() || restore_fault();
 }
 
 bool History::process_fault() {
@@ -119,12 +121,47 @@ bool History::time_fault() {
     }
     // No request takes days.
     if (days_pass_ && !had_.days && quiet() && choices_.one_in(60)) {
-        clock_.advance(days);
+        const bool some_hours = choices_.pick(2) == 1;
+        clock_.advance(some_hours ? hours : days);
         had_.days = true;
-        tell("days pass");
+        tell(some_hours ? "hours pass" : "days pass");
         return true;
     }
     return false;
+}
+
+bool History::restore_fault() {
+    if (!restores_ || had_.restored || !choices_.one_in(20)) return false;
+    if (backed_up_ && choices_.pick(4) == 0) {
+        restore();
+        return true;
+    }
+    home().back_up();
+    checks_.backed_up();
+    backed_up_ = clock_.now();
+    tell("the database is backed up");
+    return true;
+}
+
+// As docs/howto/backup.md says: all servers end, and start after the epoch was opened.
+void History::restore() {
+    tell("the backup is restored");
+    dying_ = true;
+    for (std::size_t i = 0; i < processes_.size(); ++i) {
+        if (processes_[i]->alive()) processes_[i]->kill();
+        starts_at_[i] = clock_.steady() + milliseconds{choices_.pick(4) * 15'000};
+    }
+    dying_ = false;
+    home().restore();
+    store::write_now(database_, [&](store::Session& session) {
+        const ops::Restore restore{*backed_up_, session.now() + 100h, "a person", "simulated"};
+        (void)ops::open_epoch(session, restore);
+        engine::read_epochs(session, shared_->installation);
+    });
+    ++ended_.restores;
+    had_.faults = had_.restored = true;
+    decided_.clear();
+    checks_.restored();
 }
 
 }  // namespace pawl::simulation

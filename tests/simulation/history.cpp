@@ -29,6 +29,8 @@ void History::prepare() {
     draw_faults();
     const bool works = options_.small ? options_.small_works : choices_.pick(3) != 0;
     if (works) checks_.expect_work();
+    // What becomes of jobs after a restore is not promised.
+    restores_ = !works && !options_.small && !steps_clock_;
     const bool outside = works && !options_.small && choices_.pick(2) == 1;
     engine::EngineOptions engine;
     engine.lease = lease;

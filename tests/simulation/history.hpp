@@ -40,14 +40,15 @@ struct Ended {
     int effects{0};              // At the receivers.
     int expired{0};              // Keys that the reaper has removed.
     int settled{0};              // Settled by an operator.
+    int restores{0};             // Of the database, from a backup.
     std::uint64_t end_state{0};  // A hash of the database: the same choices give the same hash.
 };
 
 // One history: servers with the real engine and services on one database, receivers of their calls,
 // an embedded or external queue, and clients that repeat their requests until they have a final
 // answer or give up. Every event is a choice. First with faults: processes die and stop, commits
-// fail or get no answer, calls and replies are lost, days pass. Then without faults, when all must
-// settle.
+// fail or get no answer, calls and replies are lost, days pass, a backup is restored. Then without
+// faults, when all must settle.
 Ended live(Choices& choices, const HistoryOptions& options);
 
 }  // namespace pawl::simulation

@@ -15,6 +15,9 @@ class Home {
 public:
     Home() : installation_{made()} {}
     void empty();
+    // Keeps a copy of all rows, one at a time; puts it in their place.
+    void back_up() { run_all(backing_up_); }
+    void restore() { run_all(restoring_); }
     const engine::Installation& installation() const { return installation_; }
 
     SimClock clock;
@@ -23,10 +26,12 @@ public:
 
 private:
     void run(const std::string& text);
+    void run_all(const std::vector<Sql>& statements);
+    void keep(std::vector<Sql>& in, std::string text);
     engine::Installation made();
 
     std::deque<std::string> texts_;
-    std::vector<Sql> emptied_;
+    std::vector<Sql> emptied_, backing_up_, restoring_;
     engine::Installation installation_;
 };
 

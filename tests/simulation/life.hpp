@@ -24,6 +24,7 @@ inline constexpr milliseconds client_timeout{8s};
 inline constexpr core::ServerTimes server_times{
     .beat_every = 4s, .silent_min = 9s, .silent_max = 20s};
 inline constexpr milliseconds days{73h};  // Longer than keys are kept, and than receivers remember.
+inline constexpr milliseconds hours{3h};  // Longer than the second bank remembers.
 
 struct Client {
     Asked asked;
@@ -86,6 +87,8 @@ private:
     bool fault();
     bool process_fault();
     bool time_fault();
+    bool restore_fault();
+    void restore();
     void pass_time();
     void send(std::size_t client);
     void answered(std::size_t client, int attempt, const engine::Answer& answer, bool free);
@@ -136,7 +139,7 @@ private:
     Broker broker_;
     Beliefs beliefs_;
     Receiver bank_{clock_, asks(&History::bank_does)};
-    Receiver second_bank_{clock_, asks(&History::bank_does), Receiver::Refusals::forgotten};
+    Receiver second_bank_{clock_, asks(&History::bank_does), Receiver::Refusals::forgotten, 150min};
     Receiver third_bank_{clock_, asks(&History::bank_does)};
     Receiver mail_{clock_, asks(&History::other_does)};
     Receiver carrier_{clock_, asks(&History::other_does)};
@@ -170,7 +173,8 @@ private:
     bool keeps_books_{false}, beats_{false};
     bool dies_{false}, freezes_{false}, commits_fail_{false}, replies_fail_{false}, jumps_{false},
         steps_clock_{false}, days_pass_{false}, calls_are_slow_{false}, jobs_fail_{false},
-        holds_{false};
+        holds_{false}, restores_{false};
+    std::optional<TimePoint> backed_up_{};
 };
 
 }  // namespace pawl::simulation

@@ -119,7 +119,7 @@ struct Sum {
     std::atomic<std::uint64_t> next{0};
     std::mutex mutex;  // Guards the members below.
     std::uint64_t steps{0}, crashes{0}, freezes{0}, failed_commits{0}, clock_steps{0}, jobs{0},
-        settled{0}, expired{0};
+        settled{0}, expired{0}, restores{0};
     // The one with the lowest seed.
     std::optional<std::pair<std::uint64_t, std::vector<std::uint8_t>>> broken;
     std::exception_ptr failure;
@@ -137,6 +137,7 @@ struct Sum {
         count(jobs, ended.jobs);
         count(settled, ended.settled);
         count(expired, ended.expired);
+        count(restores, ended.restores);
     }
     bool goes_on() {
         const std::lock_guard lock{mutex};
@@ -180,8 +181,8 @@ int run(const Given& given) {
     const std::chrono::duration<double> took = Clock::now() - began;
     std::printf(
         "%llu histories from seed %llu, %llu steps, %llu deaths, %llu stops, %llu failed commits, "
-        "%llu steps of the clock, %llu tries of jobs, %llu decisions of people, %llu keys expired: "
-        "no violation; %.0f a second\n",
+        "%llu steps of the clock, %llu tries of jobs, %llu decisions of people, %llu keys expired, "
+        "%llu restores: no violation; %.0f a second\n",
         as_number(given.histories),
         as_number(given.seed),
         as_number(sum.steps),
@@ -192,6 +193,7 @@ int run(const Given& given) {
         as_number(sum.jobs),
         as_number(sum.settled),
         as_number(sum.expired),
+        as_number(sum.restores),
         static_cast<double>(given.histories) / took.count()
     );
     return 0;

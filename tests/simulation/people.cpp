@@ -38,8 +38,9 @@ void History::add_clients() {
         Client client;
         client.tenant = !options_.small && choices_.one_in(4) ? "b" : "a";
         client.key = !options_.small && choices_.one_in(3) ? "k2" : "k1";
-        // A different request under the same key.
-        client.asked.what = !options_.small && choices_.one_in(6) ? std::string{sold_out} : "a pin";
+        // A different request under the same key; of a lost one nobody would know that it differs.
+        const bool differs = !options_.small && !restores_ && choices_.one_in(6);
+        client.asked.what = differs ? std::string{sold_out} : "a pin";
         client.asked.who = client.tenant + "/" + client.key;
         client.operation = operation;
         client.tries_max = !options_.small && choices_.one_in(3) ? 1 : 12;

@@ -8,7 +8,7 @@ namespace pawl::simulation {
 
 const Receiver::Remembered* Receiver::remembered(const std::string& key) {
     const auto at = past_.find(key);
-    if (key.empty() || at == past_.end() || clock_.steady() - at->second.at > memory)
+    if (key.empty() || at == past_.end() || clock_.steady() - at->second.at > memory_)
         return nullptr;
     return &at->second;
 }
@@ -75,7 +75,7 @@ Outcome<Done, Declined> Receiver::take(const std::string& key, const std::string
     asked_.erase(who);
     if (!key.empty()) {
         const auto first = first_.find(key);
-        if (first != first_.end() && now - first->second > memory)
+        if (first != first_.end() && now - first->second > memory_)
             asks_.violated("I21", "a call under a key that may be forgotten, about " + who);
         if (under_way_[key] > 0)
             asks_.violated("I11", "two calls at once under one key, about " + who);

@@ -34,12 +34,11 @@ enum class Does {
     stuck    // Stores an error under the key, and repeats it from now on (F8).
 };
 
-// An external service: a bank, a carrier, a mail server. It remembers its results by key for 24
-// hours, like Stripe; without a key it does all that it is asked. `effects`, what it really did, is
+// An external service: a bank, a carrier, a mail server. It remembers its results by key for some
+// time; without a key it does all that it is asked. `effects`, what it really did, is
 // the ground truth of the checks.
 class Receiver {
 public:
-    static constexpr auto memory = 24h;
     // A bank refuses a request that comes later than this after it was sent.
     static constexpr auto late_max = 100s;
     static constexpr auto final_after = std::chrono::seconds{120};
@@ -51,8 +50,13 @@ public:
         std::function<void(std::string_view invariant, const std::string& what)> violated;
     };
     enum class Refusals { remembered, forgotten };
-    Receiver(SimClock& clock, Asks asks, Refusals refusals = Refusals::remembered)
-        : clock_{clock}, asks_{std::move(asks)}, refusals_{refusals} {}
+    Receiver(
+        SimClock& clock,
+        Asks asks,
+        Refusals refusals = Refusals::remembered,
+        milliseconds memory = 24h  // Like Stripe.
+    )
+        : clock_{clock}, asks_{std::move(asks)}, refusals_{refusals}, memory_{memory} {}
 
     // Without a key: each request is new.
     Outcome<Done, Declined> take(const std::string& key, const std::string& who);
@@ -94,6 +98,7 @@ private:
     SimClock& clock_;
     Asks asks_;
     Refusals refusals_;
+    milliseconds memory_;
     std::map<std::string, Remembered> past_;
     std::map<std::string, Steady> first_;  // First call of each key.
     std::map<std::string, Asked> asked_;   // By who.

@@ -37,6 +37,7 @@ TEST_F(Simulation, no_history_breaks_an_invariant) {
         all.effects += ended.effects;
         all.expired += ended.expired;
         all.settled += ended.settled;
+        all.restores += ended.restores;
     }
     // Each kind of event must have occurred.
     EXPECT_GT(all.crashes, 0);
@@ -47,6 +48,7 @@ TEST_F(Simulation, no_history_breaks_an_invariant) {
     EXPECT_GT(all.effects, 0);
     EXPECT_GT(all.expired, 0);
     EXPECT_GT(all.settled, 0);
+    EXPECT_GT(all.restores, 0);
 }
 
 // The checks once took these for violations: a hurried job that comes early; a job pushed twice of

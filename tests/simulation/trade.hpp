@@ -123,8 +123,8 @@ public:
         Atomic<&BuyOnce::finish>>;
 };
 
-// At one of several banks: one that remembers refusals, one that does not, and one without keys.
-// All of them can be asked.
+// At one of several banks: one that remembers refusals, one that does not, nor knows keys for long,
+// and one without keys. All of them can be asked.
 using Banks = std::array<Receiver*, 3>;
 // At all banks together.
 inline std::size_t charges_of(const Banks& banks, const std::string& who) {
@@ -141,7 +141,11 @@ inline RouterOptions three_banks() {
     return {
         .providers = {
             {.name = "0", .ask_after = std::chrono::seconds{20}, .share = 2},
-            {.name = "1", .key_digits = 32, .remembers_refusals = false, .share = 1},
+            {.name = "1",
+             .key_digits = 32,
+             .key_lifetime = std::chrono::hours{2},
+             .remembers_refusals = false,
+             .share = 1},
             {.name = "2", .again = Repeat::never, .share = 1}}};
 }
 class BuyRouted : public TradeSteps {

@@ -62,6 +62,14 @@ WHERE settlement IS NOT NULL
 ORDER BY settled_at, key_id
 LIMIT $1;
 
+-- name: forget_not_happened
+-- After a restore: what a person had decided by the provider's books, and no server had carried out in the backup, may have been
+-- carried out in the lost time. The person looks again.
+UPDATE pawl_attention
+SET settlement = NULL, settled_result_name = NULL, settled_result = NULL, settled_by = NULL, settled_note = NULL,
+    settled_at = NULL, settling_error = NULL
+WHERE settlement = 'did-not-happen';
+
 -- name: insert_attention   ($1 key id, $2 attempt, $3 recovery point, $4 reason, $5 detail, $6 now)
 INSERT INTO pawl_attention (key_id, attempt, recovery_point, reason, detail, since)
 VALUES ($1, $2, $3, $4, $5, $6);
