@@ -15,6 +15,7 @@
 #include "src/http/key_header.hpp"
 #include "src/http/key_progress_query.hpp"
 #include "src/http/listener.hpp"
+#include "src/http/negotiation.hpp"
 #include "src/http/openapi.hpp"
 #include "src/http/preconditions.hpp"
 #include "src/http/problem.hpp"
@@ -444,6 +445,8 @@ void HttpServer::add_query(std::string route, ErasedQuery query) {
 
 void HttpServer::public_page(std::string_view method, const std::string& route, PublicPage page) {
     auto open = [page = std::move(page)](const Request& request, const Writer& out) {
+        if (http::is_from_program(request.head))
+            return (*out)(http::refusal(404, "This path has a page, which only browsers get."));
         (*out)(http::reply_of(page, request));
     };
     impl_->routes.add(std::string{method}, route, {.open = std::move(open)});

@@ -5,6 +5,7 @@
 #include "src/base/log.hpp"
 #include "src/cli/output.hpp"
 #include "src/engine/engine.hpp"
+#include "src/json/fingerprint.hpp"
 #include "src/page/acts.hpp"
 #include "src/page/gate.hpp"
 #include "src/page/layout.hpp"
@@ -62,7 +63,7 @@ Fields fields_of(std::string_view text) {
 
 Fields form_of(const Request& request) {
     const auto type = request.head.header("Content-Type").value_or("");
-    if (!request.body.empty() && !type.starts_with("application/x-www-form-urlencoded"))
+    if (!request.body.empty() && json::media_type(type) != "application/x-www-form-urlencoded")
         throw Refused{415, "Send the fields as application/x-www-form-urlencoded."};
     return fields_of(request.body);
 }
@@ -154,6 +155,8 @@ struct Page::Impl {
         if (path.starts_with(api) && (path.size() == api.size() || path[api.size()] == '/'))
             return answer_api(request, path.substr(api.size()));
         if (auto file = file_at(path)) return std::move(*file);
+        if (gate.is_from_program(request.head))
+            return error_json({404, "This is a page for browsers; programs use /api."});
         if (path == "/sign-in") return sign_in(request);
         auto visitor = gate.of_page(request.head);
         if (!visitor) return sign_in_page(path == "/" ? 200 : 401);
