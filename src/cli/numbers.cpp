@@ -1,10 +1,14 @@
 #include "src/cli/numbers.hpp"
 
+#include "src/base/time_text.hpp"
+#include "src/cli/output.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -53,6 +57,15 @@ std::string age_to_seconds(std::string& text) {
     if (*count > age_max_s / seconds_in[unit]) return text + " is more than a hundred years";
     text = std::to_string(*count * seconds_in[unit]);
     return "";
+}
+
+TimePoint time_option(std::string_view name, const std::string& text, TimePoint now) {
+    if (const auto at = base::time_from_rfc3339(text)) return *at;
+    auto age = text;
+    if (age_to_seconds(age).empty()) return now - std::chrono::seconds{std::stoll(age)};
+    throw UsageError{
+        std::string{name} + " is " + text +
+        ": a time such as 2026-11-21T04:30:00Z, or an age such as 2h"};
 }
 
 }  // namespace cli

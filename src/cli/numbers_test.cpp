@@ -1,7 +1,10 @@
 #include "src/cli/numbers.hpp"
 
+#include "src/cli/output.hpp"
+
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 
 namespace pawl::cli {
@@ -40,6 +43,21 @@ TEST(Decimal, has_no_leading_zero_and_no_other_base) {
         EXPECT_EQ(check_decimal(well), "") << well;
     for (const auto* wrong : {"", "-", "010", "0x10", "1e3", " 1", "1 ", "-01", "seven"})
         EXPECT_NE(check_decimal(wrong), "") << wrong;
+}
+
+// Before, `keys list` knew ages and no offsets, `keys hold` both, and `reconcile` neither.
+TEST(TimeOption, is_a_time_or_an_age) {
+    using namespace std::chrono_literals;
+    const TimePoint now{std::chrono::sys_days{std::chrono::year{2026} / 11 / 21} + 5h};
+    for (const auto* well :
+         {"2h",
+          "7200s",
+          "2026-11-21T03:00:00Z",
+          "2026-11-21T03:00:00.000Z",
+          "2026-11-21T04:00:00+01:00"})
+        EXPECT_EQ(time_option("--since", well, now), now - 2h) << well;
+    for (const auto* wrong : {"", "2x", "x", "2026-11-21", "2026-11-21 03:00:00", "-2h", "36501d"})
+        EXPECT_THROW(time_option("--since", wrong, now), UsageError) << wrong;
 }
 
 }  // namespace

@@ -318,6 +318,32 @@ def numbers_are_decimal(settings):
             check('is not a number' in said, f'{words}: {said}')
 
 
+def times_of_commands(settings):
+    """Times were parsed in two places, with two languages, and a wrong one ended with 1."""
+    with World(settings.bin, QUICK) as world:
+        world.start_server()
+        check_equal(world.phone().book('k').status, 201, 'a ride')
+        hold = ('keys', 'hold', '--all', '--dry-run')
+        takes = {('keys', 'list'): ('--since', '--until'), ('keys', 'search', 'k'): ('--since', '--until'), hold: ('--since',),
+                 ('reconcile',): ('--since', '--until'), ('restored', '--note', 'a test'): ('--as-of',),
+                 ('restored', '--note', 'a test', '--as-of', '1h'): ('--lost-until',)}
+        where = ['--database', world.url, '--stripe-url', f'http://127.0.0.1:{world.stripe}']
+        for command, options in takes.items():
+            for option in options:
+                for wrong in ('x', '2x', '2026-11-21', 'yesterday', '-2h', '2026-11-21T25:00:00Z', ''):
+                    if wrong == '' and command[0] != 'restored':
+                        continue   # As if it were not given.
+                    done = world.rides_command(*command, f'{option}={wrong}', *where, check_status=2)
+                    check(option in done.stderr, f'{command} {option} {wrong}: {done.stderr}')
+        for given in ('2h', '1d', '2020-01-01T00:00:00Z', '2020-01-01T00:00:00.000Z', '2020-01-01T01:00:00+01:00'):
+            (row,) = json.loads(world.rides_command('keys', 'list', '--since', given, '--json', '--database', world.url).stdout)
+            check_equal(row['key'], 'k', f'since {given}')
+            world.rides_command('keys', 'hold', '--all', '--since', given, '--dry-run', '--database', world.url)
+            compared = world.rides_command('reconcile', '--since', given, '--json', *where, check_status=None)
+            check_equal(compared.returncode, 0, f'reconcile since {given}: {compared.stderr}')
+        world.rides_command('restored', '--as-of', '1h', '--note', 'a test', *where)
+
+
 def cases(settings):
     found = [(f'command: a paused queue waits, {queue}', lambda queue=queue: a_paused_queue_waits(settings, queue))
              for queue in ('embedded', 'redis')]
@@ -335,6 +361,7 @@ def cases(settings):
         'piped tables are whole': piped_tables_are_whole,
     }.items()]
     found.append(('right: long and odd texts of a provider leave lists short and the terminal alone', lambda: texts_of_providers(settings)))
+    found.append(('form: every time of a command is a time or an age, and a wrong one ends with 2', lambda: times_of_commands(settings)))
     found.append(('command: a damaged row', lambda: a_damaged_row(settings)))
     found.append(('command: pawl makes its tables', lambda: pawl_makes_its_tables(settings)))
     return found
