@@ -72,12 +72,28 @@ bool is_get(const RequestHead& head) {
     return head.method == "GET" || head.method == "HEAD";
 }
 
-// What a command can't show is not there.
+// The one thing that a command can't show is not there.
 boost::json::value read(const View& view, const Asked& asked) {
     try {
         return view.read(asked);
     } catch (const cli::CommandFailed& cannot) {
-        throw Refused{404, cannot.why};
+        throw Refused{asked.id.empty() ? 409 : 404, cannot.why};
+    }
+}
+
+Html alert(const Refused& refused) {
+    return element("p", {{"role", "alert"}}, refused.why);
+}
+
+// The view and its status. A view with a form shows the form, too, if its filter is wrong.
+std::pair<int, Html> shown(const View& view, const Asked& asked) {
+    try {
+        const auto data = read(view, asked);
+        return {200, view.show(asked, data)};
+    } catch (...) {
+        if (view.search == nullptr) throw;
+        const auto refused = refusal_of(std::current_exception());
+        return {refused.status, {alert(refused), view.search(asked)}};
     }
 }
 
@@ -211,11 +227,7 @@ struct Page::Impl {
         } catch (...) {
             const auto refused = refusal_of(std::current_exception());
             return whole(
-                visitor,
-                request.head.path,
-                refused.status,
-                "That did not work",
-                element("p", {{"role", "alert"}}, refused.why)
+                visitor, request.head.path, refused.status, "That did not work", alert(refused)
             );
         }
     }
@@ -224,12 +236,13 @@ struct Page::Impl {
         const auto [view, id] = find(views(), head.path);
         if (view == nullptr) throw Refused{404, "There is no such page."};
         const auto on = asked(visitor, id, fields_of(head.query));
-        const auto data = read(*view, on);
         auto title = std::string{view->title} + (id.empty() ? "" : " " + id);
+        auto [status, content] = shown(*view, on);
         return page_reply(
-            {.title = std::move(title),
+            {.status = status,
+             .title = std::move(title),
              .path = head.path,
-             .content = view->show(on, data),
+             .content = std::move(content),
              .message = visitor.session->message,
              .who = visitor.who,
              .form_token = visitor.session->form_token,
