@@ -19,6 +19,7 @@
 #include "src/http/openapi.hpp"
 #include "src/http/preconditions.hpp"
 #include "src/http/problem.hpp"
+#include "src/http/problem_page.hpp"
 #include "src/http/quotas.hpp"
 #include "src/http/reply_check.hpp"
 #include "src/http/response_writer.hpp"
@@ -147,9 +148,8 @@ http::Listener::Decision HttpServer::Impl::on_head(const RequestHead& head) {
     return decision;
 }
 
-// The one place that looks for the route and checks the credentials. These come first: an unknown
-// client learns nothing, not even which paths exist. Requests without credentials are small; a
-// route that reads no body gets none.
+// The one place that looks for the route and checks the credentials, which come first: an unknown
+// client learns no path. Requests without credentials are small; a GET of them has no body.
 http::Listener::Decision HttpServer::Impl::decide(const RequestHead& head) {
     const bool reads = head.method == "GET" || head.method == "HEAD";
     const std::size_t public_body_max = reads ? 0 : options.limits.public_body_max;
@@ -167,6 +167,10 @@ http::Listener::Decision HttpServer::Impl::decide(const RequestHead& head) {
                 match.target->open(request, out);
             }
         );
+    if (auto page = http::problem_page(head))
+        return accepted(0, [page = std::move(*page)](const Request&, const Writer& out) {
+            (*out)(page);
+        });
     auto principal = principal_of(head);
     if (!principal) return http::unauthorized(options.realm);
     if (match != nullptr)
