@@ -23,6 +23,14 @@ std::string check_decimal(const std::string& text) {
     return well ? "" : "\"" + text + "\" is not a number: digits without a leading 0";
 }
 
+std::optional<std::chrono::hours> parse_hours(const std::string& text) {
+    auto age = text;
+    if (!cli::age_to_seconds(age).empty()) return std::nullopt;
+    const std::chrono::seconds given{std::stoll(age)};
+    const auto hours = std::chrono::duration_cast<std::chrono::hours>(given);
+    return hours == given ? std::optional{hours} : std::nullopt;
+}
+
 namespace cli {
 
 namespace {

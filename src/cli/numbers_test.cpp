@@ -38,6 +38,14 @@ TEST(Age, of_more_than_a_hundred_years_is_refused) {
         EXPECT_EQ(seconds_of(wrong), "") << wrong;
 }
 
+TEST(Hours, are_an_age_of_whole_hours) {
+    EXPECT_EQ(parse_hours("72h"), std::chrono::hours{72});
+    EXPECT_EQ(parse_hours("400d"), std::chrono::hours{9'600});
+    EXPECT_EQ(parse_hours("120m"), std::chrono::hours{2});
+    for (const auto* wrong : {"", "72", "90m", "1s", "-1h", "1w", "36501d"})
+        EXPECT_EQ(parse_hours(wrong), std::nullopt) << wrong;
+}
+
 TEST(Decimal, has_no_leading_zero_and_no_other_base) {
     for (const auto* well : {"0", "7", "10", "-3", "9223372036854775807"})
         EXPECT_EQ(check_decimal(well), "") << well;

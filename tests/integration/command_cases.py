@@ -1,10 +1,12 @@
 """The operator's commands: of the service's own program, and of `pawl`, which has only the database."""
 import concurrent.futures
+import email.utils
 import json
 import os
 import pwd
 import re
 import subprocess
+import time
 
 from kill_cases import QUICK
 from never_cases import ONCE
@@ -344,6 +346,20 @@ def times_of_commands(settings):
         world.rides_command('restored', '--as-of', '1h', '--note', 'a test', *where)
 
 
+def how_long_keys_are_kept(settings):
+    """Only the code of an application could say it."""
+    with World(settings.bin, [*QUICK, '--keep-keys', '2h', '--keep-expired', '30d']) as world:
+        world.start_server()
+        answer = world.phone().book('k')
+        left = email.utils.parsedate_to_datetime(answer.headers['idempotency-expires']).timestamp() - time.time()
+        check(7_000 < left <= 7_200, f'Idempotency-Expires is in {left} s')
+        check('"keep_keys_h":2' in world.log(), 'the event `started`')
+        where = ('--database', world.url)
+        for wrong in (('--keep-keys', '72'), ('--keep-keys', '90m'), ('--keep-expired', '1h'), ('--keep-keys', '0h')):
+            done = world.rides_command('reaper', '--once', *wrong, *where, check_status=2)
+            check('keep' in done.stderr, f'{wrong}: {done.stderr}')
+
+
 def cases(settings):
     found = [(f'command: a paused queue waits, {queue}', lambda queue=queue: a_paused_queue_waits(settings, queue))
              for queue in ('embedded', 'redis')]
@@ -362,6 +378,7 @@ def cases(settings):
     }.items()]
     found.append(('right: long and odd texts of a provider leave lists short and the terminal alone', lambda: texts_of_providers(settings)))
     found.append(('form: every time of a command is a time or an age, and a wrong one ends with 2', lambda: times_of_commands(settings)))
+    found.append(('form: how long keys are kept is an option', lambda: how_long_keys_are_kept(settings)))
     found.append(('command: a damaged row', lambda: a_damaged_row(settings)))
     found.append(('command: pawl makes its tables', lambda: pawl_makes_its_tables(settings)))
     return found
