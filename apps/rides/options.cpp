@@ -148,6 +148,7 @@ void add_application(CLI::App& app, ServeOptions& options) {
         options.service.complete_after,
         "Time after the lease for the client to retry"
     );
+    pawl::add_keeping_options(app, options.service);
     app.add_option_function<std::int64_t>(
         "--settle-after-s",
         [&options](std::int64_t s) { options.service.settle_after = std::chrono::seconds{s}; },

@@ -5,10 +5,12 @@
 #include "apps/standins/mail_catcher.hpp"
 #include "apps/standins/provider_bank.hpp"
 #include "src/base/clock.hpp"
+#include "src/base/letter_case.hpp"
 #include "src/base/random.hpp"
 #include "src/http/http_date.hpp"
 #include "src/http/listener.hpp"
 #include "src/json/form.hpp"
+#include "src/json/hash.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -29,8 +31,15 @@ namespace {
 constexpr std::chrono::milliseconds never{
     60'000};  // "Never answered": longer than any client waits.
 
+// A bearer token, or the user of basic authentication without a password, as in Stripe's examples
+// for curl (`-u sk_test_...:`). Empty: neither.
 std::string api_key_of(const pawl::RequestHead& head) {
-    return std::string{pawl::bearer_token(head).value_or("")};
+    if (const auto token = pawl::bearer_token(head)) return std::string{*token};
+    constexpr std::string_view scheme = "Basic ";
+    const auto given = head.header("Authorization").value_or("");
+    if (!pawl::base::same_without_case(given.substr(0, scheme.size()), scheme)) return {};
+    const auto user = pawl::json::from_base64(given.substr(scheme.size())).value_or("");
+    return user.substr(0, user.find(':'));
 }
 
 // The headers that Stripe's own clients use: the request id for support, the API version, and

@@ -44,10 +44,11 @@ struct PublicRequest {
 using PublicPage = std::function<Response(const PublicRequest&)>;
 
 struct BrowserOptions {
-    // Makes a page of an answer, for clients whose Accept names text/html. nullopt: they get the
-    // answer itself. The stored answer does not change. Retry-After and the contract's headers are
-    // added. Called on any thread, concurrently; must not block. If it throws, or its page can't be
-    // sent, the answer itself is sent.
+    // Makes a page of an answer to a browser's navigation or form, if its Accept prefers HTML to
+    // JSON; never for a bearer token or a JSON body. nullopt: the client gets the answer itself.
+    // The stored answer does not change. Retry-After and the contract's headers are added. Called
+    // on any thread, concurrently; must not block. If it throws, or its page can't be sent, the
+    // answer itself is sent.
     std::function<std::optional<Response>(const Shown&)> present{};
     // Browsers send cookies whatever page caused the request. Called before every operation, after
     // its body has arrived; false: 403 `form-refused`, and nothing has begun. `token` is the form

@@ -5,8 +5,10 @@
 #include <pawl/detail/session.hpp>
 #include <pawl/service.hpp>
 
+#include <chrono>
 #include <functional>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +65,8 @@ std::string operator_name();
 // Checks a whole number as people type it. Returns "", or what is wrong, as CLI11's check()
 // expects: CLI11 itself reads 010 as eight and 0x10 as sixteen.
 std::string check_decimal(const std::string& text);
+// Hours as people type them: "72h" or "400d"; nullopt: something else.
+std::optional<std::chrono::hours> parse_hours(const std::string& text);
 
 // Runs one command ("keys", "list", ...) and returns the exit code: 0 done, 1 failed, 2 wrong
 // arguments. Safe beside a running server. Writes results to `out` and errors to `error`.

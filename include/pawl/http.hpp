@@ -97,8 +97,8 @@ public:
     }
 
     // Adds a page without credentials, key, quota or database; of `browser` only `present` is
-    // called. Call before start(). `page` runs on the server's threads, concurrently, and must not
-    // block. "GET" serves HEAD too.
+    // called. A request with a bearer token or a JSON body gets 404. Call before start(). `page`
+    // runs on the server's threads, concurrently, and must not block. "GET" serves HEAD too.
     void public_page(std::string_view method, const std::string& route, PublicPage page);
 
     // Adds a POST without credentials, key and quota, for deliveries whose signature `receive`

@@ -31,7 +31,7 @@ struct Once {
 //   const auto ride = order.run(tx, at.principal, at.request.target, [&] {
 //       return pawl::query_one<RideId>(tx, sql::insert_ride, ...);
 //   });
-//   if (!ride.first) return pawl::respond(200, ride.value);   // Its own answer is on its way.
+//   if (!ride.first) return pawl::answer(200, ride.value);   // Its own answer is on its way.
 //
 // Times are the database's. Of two concurrent runs one is first, at every isolation and on every
 // store: the other waits for its commit, and may run again. If the first one's phase

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <pawl/alerts.hpp>
+#include <pawl/command_line.hpp>
 #include <pawl/operator_server.hpp>
+#include <pawl/service.hpp>
 #include <pawl/traces.hpp>
 
 #include <chrono>
@@ -73,6 +75,26 @@ void add_operating_options(
            "--trace-ratio", traces.ratio, "Share of the traces that begin here to record: 0 to 1"
     )
         ->capture_default_str();
+}
+
+// Adds --keep-keys and --keep-expired, whose values are as of parse_hours().
+template <class App>
+void add_keeping_options(App& app, ServiceOptions& service) {
+    const auto add = [&app](const char* name, std::chrono::hours& to, const std::string& text) {
+        app.template add_option_function<std::string>(
+               name, [&to](const std::string& given) { to = *parse_hours(given); }, text
+        )
+            ->check(
+                [](const std::string& given) {
+                    return parse_hours(given) ? std::string{} : given + " is not hours: 72h or 3d";
+                },
+                "AGE"
+            );
+    };
+    add("--keep-keys", service.keep_keys, "How long the answer of a key is kept; default: 72h");
+    add("--keep-expired",
+        service.keep_expired,
+        "How long an expired key still answers 410; default: 400d");
 }
 
 }  // namespace pawl

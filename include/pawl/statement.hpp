@@ -59,6 +59,7 @@ void statement_n_must_have_as_many_parameters_in_its_text();
 // number of arguments, does not compile. Use `static constexpr`: the texts must be constants.
 template <int Parameters>
 struct Statement : Sql {
+    using Names = std::array<std::string_view, static_cast<std::size_t>(Parameters)>;
     consteval Statement(
         std::string_view name_, std::string_view sqlite_, std::string_view postgres_
     )
@@ -72,12 +73,12 @@ struct Statement : Sql {
         std::string_view name_,
         std::string_view sqlite_,
         std::string_view postgres_,
-        std::array<std::string_view, Parameters> names_
+        Names names_
     )
         : Sql{name_, sqlite_, postgres_}, names{names_} {}
     static_assert(Parameters <= 32, "pawl: a statement has at most 32 parameters");
     static constexpr int parameters = Parameters;
     // Of $1 to $n; empty if the .sql file describes them by more than an identifier each.
-    std::array<std::string_view, Parameters> names{};
+    Names names{};
 };
 }  // namespace pawl

@@ -19,7 +19,7 @@ class Pawl(ConanFile):
 
     def export_sources(self):
         root = os.path.join(self.recipe_folder, '..', '..')
-        for pattern in ('CMakeLists.txt', 'LICENSE', 'cmake/*', 'include/*', 'src/*', 'tools/embed_sql'):
+        for pattern in ('CMakeLists.txt', 'LICENSE', 'cmake/*', 'include/*', 'src/*', 'docs/http.md', 'tools/embed_sql'):
             copy(self, pattern, root, self.export_sources_folder)
 
     def layout(self):

@@ -260,7 +260,7 @@ void add_restored(CLI::App& app, Run& run) {
         r.open();
         r.status = r.line.reconcile(asked, r.out);
     });
-    reconcile->add_option("--since", run.since, "Only records from then on, in UTC (24 h ago)");
+    reconcile->add_option("--since", run.since, "Only records from then on: 2h, or a time (24h)");
     reconcile->add_option("--until", run.until, "Only records before then (now)");
     auto* day = reconcile->add_option(
         "--day", run.day, "Compare this day, YYYY-MM-DD in UTC, and store its differences"

@@ -165,9 +165,7 @@ void print_dry_run(Service& service, const DeadOptions& options, bool json, std:
         }
     );
     print_rows(out, lines, json, "No dead letter matches.");
-    if (!json && chosen > 0)
-        out << "The choice has " << chosen << (chosen == 1 ? " job" : " jobs")
-            << (chosen > std::ssize(lines) ? "; these are the first" : "") << ".\n";
+    if (!json) print_choice(out, chosen, std::ssize(lines), "job");
 }
 
 ops::OnDeadLetterBatch print_progress_to(std::ostream& progress, const std::string& done) {

@@ -140,14 +140,10 @@ bool has_filter(const JobOptions& options) {
            options.older_than_s || options.younger_than_s;
 }
 
-void print_jobs(
-    const std::vector<ListedJob>& jobs, const JobOptions& options, bool json, std::ostream& out
-) {
+void print_jobs(const std::vector<ListedJob>& jobs, bool json, std::ostream& out) {
     std::vector<Line<JobLine>> lines;
     for (const auto& job : jobs) lines.push_back(line_of(job));
     print_rows(out, lines, json, "No job matches.");
-    if (!json && options.ids.empty() && std::ssize(lines) == options.limit)
-        out << "There may be more: --after " << lines.back().row.id << '\n';
 }
 
 void each_batch(
@@ -167,7 +163,16 @@ void print_dry_run(Service& service, const JobOptions& options, bool json, std::
         if (auto job = jobs.find(id)) chosen.push_back(std::move(*job));
     if (options.ids.empty())
         chosen = jobs.page(filter_of(service, options), options.after, options.limit);
-    print_jobs(chosen, options, json, out);
+    print_jobs(chosen, json, out);
+    if (json) return;
+    auto total = std::ssize(chosen);
+    if (options.ids.empty() && total == options.limit) {
+        total = 0;
+        each_batch(service, jobs, options, [&](std::span<const std::string> ids) {
+            total += std::ssize(ids);
+        });
+    }
+    print_choice(out, total, std::ssize(chosen), "job");
 }
 
 }  // namespace
@@ -186,9 +191,10 @@ void check_job_act(const JobOptions& options, const std::string& verb) {
 
 void list_jobs(Service& service, const JobOptions& options, bool json, std::ostream& out) {
     auto jobs = jobs_of(service, options);
-    print_jobs(
-        jobs.page(filter_of(service, options), options.after, options.limit), options, json, out
-    );
+    const auto found = jobs.page(filter_of(service, options), options.after, options.limit);
+    print_jobs(found, json, out);
+    if (!json && std::ssize(found) == options.limit)
+        out << "There may be more: --after " << found.back().id << '\n';
 }
 
 void show_job(

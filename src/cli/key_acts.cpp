@@ -1,6 +1,5 @@
 #include "src/cli/key_acts.hpp"
 
-#include "src/base/time_text.hpp"
 #include "src/cli/keys.hpp"
 #include "src/cli/numbers.hpp"
 #include "src/cli/output.hpp"
@@ -28,15 +27,6 @@ const char* done_word(KeyVerb verb) {
     return verb == KeyVerb::retry ? "retried" : "released";
 }
 
-TimePoint since_of(const std::string& text, TimePoint now) {
-    if (const auto at = base::time_from_rfc3339(text)) return *at;
-    auto age = text;
-    if (!age_to_seconds(age).empty())
-        throw UsageError{
-            "--since is " + text + ": a time such as 2026-11-21T04:30:00Z, or an age such as 2h"};
-    return now - std::chrono::seconds{std::stoll(age)};
-}
-
 void check_options(const Run& run, KeyVerb verb) {
     const auto& options = run.key_act;
     const std::string name{ops::name_of(verb)};
@@ -55,7 +45,7 @@ void check_options(const Run& run, KeyVerb verb) {
 ops::KeyChoice choice_of(const Run& run, Service& service) {
     auto choice = run.key_act.choice;
     if (!run.key_act.since.empty())
-        choice.since = since_of(run.key_act.since, service.engine().clock().now());
+        choice.since = time_option("--since", run.key_act.since, service.engine().clock().now());
     return choice;
 }
 
@@ -66,9 +56,7 @@ void show_many(Run& run, Service& service, KeyVerb verb) {
     const auto limit = static_cast<int>(std::min<std::int64_t>(keys_shown, total));
     const auto shown = read_keys_to_act_on(service, verb, choice, 0, limit);
     print_rows(run.out, shown, run.json, "No key matches.");
-    if (!run.json && total > 0)
-        run.out << "The choice has " << total << (total == 1 ? " key" : " keys")
-                << (total > std::ssize(shown) ? "; these are the first" : "") << ".\n";
+    if (!run.json) print_choice(run.out, total, std::ssize(shown), "key");
 }
 
 void act_on_many(Run& run, Service& service, KeyVerb verb) {

@@ -2,7 +2,6 @@
 
 #include "src/cli/key_selector.hpp"
 #include "src/cli/numbers.hpp"
-#include "src/cli/restored.hpp"
 #include "src/cli/run.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/key_references.hpp"
@@ -32,12 +31,9 @@ struct KeyShort {
     Text error;
 };
 
-// "2h" means two hours ago.
 std::optional<TimePoint> time_of(const char* option, const std::string& text, TimePoint now) {
     if (text.empty()) return std::nullopt;
-    auto age = text;
-    if (age_to_seconds(age).empty()) return now - std::chrono::seconds{std::stoll(age)};
-    return time_of_option(option, text);
+    return time_option(option, text, now);
 }
 
 std::optional<ops::KeyReference> reference_of(const KeyFilter& filter) {
@@ -111,7 +107,7 @@ void add_key_filter(CLI::App& to, KeyFilter& filter) {
         "--error", wanted.error, "Only unsettled keys with this text in their last error"
     );
     to.add_option(
-        "--since", filter.since, "Only keys claimed (or expired) since then: 2h, or a time in UTC"
+        "--since", filter.since, "Only keys claimed (or expired) since then: 2h, or a time"
     );
     to.add_option("--until", filter.until, "Only keys claimed (or expired) before then");
     to.add_option("--below", filter.below, "Only keys older than this id: the next page")

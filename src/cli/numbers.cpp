@@ -1,10 +1,14 @@
 #include "src/cli/numbers.hpp"
 
+#include "src/base/time_text.hpp"
+#include "src/cli/output.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -17,6 +21,14 @@ std::string check_decimal(const std::string& text) {
         !digits.empty() && (digits.front() != '0' || digits.size() == 1) &&
         std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
     return well ? "" : "\"" + text + "\" is not a number: digits without a leading 0";
+}
+
+std::optional<std::chrono::hours> parse_hours(const std::string& text) {
+    auto age = text;
+    if (!cli::age_to_seconds(age).empty()) return std::nullopt;
+    const std::chrono::seconds given{std::stoll(age)};
+    const auto hours = std::chrono::duration_cast<std::chrono::hours>(given);
+    return hours == given ? std::optional{hours} : std::nullopt;
 }
 
 namespace cli {
@@ -53,6 +65,15 @@ std::string age_to_seconds(std::string& text) {
     if (*count > age_max_s / seconds_in[unit]) return text + " is more than a hundred years";
     text = std::to_string(*count * seconds_in[unit]);
     return "";
+}
+
+TimePoint time_option(std::string_view name, const std::string& text, TimePoint now) {
+    if (const auto at = base::time_from_rfc3339(text)) return *at;
+    auto age = text;
+    if (age_to_seconds(age).empty()) return now - std::chrono::seconds{std::stoll(age)};
+    throw UsageError{
+        std::string{name} + " is " + text +
+        ": a time such as 2026-11-21T04:30:00Z, or an age such as 2h"};
 }
 
 }  // namespace cli

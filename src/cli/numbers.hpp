@@ -3,6 +3,7 @@
 #include <pawl/command_line.hpp>
 
 #include <string>
+#include <string_view>
 
 namespace CLI {
 class App;
@@ -17,5 +18,9 @@ void check_all_decimal(CLI::App& app);
 
 // "30s", "15m", "2h" and "3d" become seconds; at most a hundred years.
 std::string age_to_seconds(std::string& text);
+
+// The value of an option that takes a time (RFC 3339), or an age before `now`: "2h". Throws
+// UsageError.
+TimePoint time_option(std::string_view name, const std::string& text, TimePoint now);
 
 }  // namespace pawl::cli

@@ -105,4 +105,12 @@ void print_json(std::ostream& out, const boost::json::value& value) {
     out << boost::json::serialize(value) << '\n';
 }
 
+void print_choice(
+    std::ostream& out, std::int64_t chosen, std::int64_t shown, std::string_view what
+) {
+    if (chosen == 0) return;
+    out << "The choice has " << chosen << ' ' << what << (chosen == 1 ? "" : "s")
+        << (chosen > shown ? "; these are the first" : "") << ".\n";
+}
+
 }  // namespace pawl::cli

@@ -144,6 +144,10 @@ void print_table(
     const std::vector<std::vector<std::string>>& rows
 );
 void print_json(std::ostream& out, const boost::json::value& value);
+// Below the rows of a dry run for people: how many jobs or keys the command would work on.
+void print_choice(
+    std::ostream& out, std::int64_t chosen, std::int64_t shown, std::string_view what
+);
 
 template <class R>
 std::vector<std::string> cells_of(const R& row, const store::Damage& damage) {

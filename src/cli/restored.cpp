@@ -23,14 +23,14 @@ struct Opened {
 };
 
 ops::Restore restore_of(const RestoredOptions& options, TimePoint now) {
-    const auto as_of = time_of_option("--as-of", options.as_of);
+    const auto as_of = time_option("--as-of", options.as_of, now);
     const auto until =
-        options.lost_until ? time_of_option("--lost-until", *options.lost_until) : now;
+        options.lost_until ? time_option("--lost-until", *options.lost_until, now) : now;
     if (as_of > now)
         throw CommandFailed{
             "--as-of is " + options.as_of + ": later than now, " + base::time_text(now)};
     if (until < as_of)
-        throw CommandFailed{
+        throw UsageError{
             "--lost-until is " + *options.lost_until + ": earlier than --as-of, " + options.as_of};
     return {
         .lost_since = as_of,
@@ -47,7 +47,8 @@ void add_restored_options(CLI::App& command, RestoredOptions& options) {
         .add_option(
             "--as-of",
             options.as_of,
-            "The time of the backup, or that it was recovered to: 2026-11-21T04:30:00Z"
+            "The time of the backup, or that it was recovered to: 2026-11-21T04:30:00Z, or 2h ago "
+            "as 2h"
         )
         ->required();
     command.add_option(
@@ -69,18 +70,11 @@ void add_restored_options(CLI::App& command, RestoredOptions& options) {
 ReconcileOptions reconcile_options(const std::string& since, const std::string& until, bool json) {
     ReconcileOptions asked{.since = {}, .until = {}, .json = json};
     const auto now = base::system_clock().now();
-    asked.since = since.empty() ? now - std::chrono::hours{24} : time_of_option("--since", since);
-    asked.until = until.empty() ? now : time_of_option("--until", until);
+    asked.since = since.empty() ? now - std::chrono::hours{24} : time_option("--since", since, now);
+    asked.until = until.empty() ? now : time_option("--until", until, now);
     if (asked.until <= asked.since)
-        throw CommandFailed{"--until is " + until + ": not later than --since"};
+        throw UsageError{"--until is " + until + ": not later than --since"};
     return asked;
-}
-
-TimePoint time_of_option(const std::string& name, const std::string& text) {
-    auto whole = text;
-    if (whole.size() == 20 && whole.back() == 'Z') whole.replace(19, 1, ".000Z");
-    if (const auto at = base::time_from_text(whole)) return *at;
-    throw CommandFailed{name + " is " + text + ": a time in UTC, such as 2026-11-21T04:30:00Z"};
 }
 
 void record_restore(

@@ -13,7 +13,7 @@ class App;
 
 namespace pawl::cli {
 
-// Options of `restored`. Times are UTC: 2026-11-21T04:30:00Z, with or without milliseconds.
+// Options of `restored`. Times are those of time_option().
 struct RestoredOptions {
     std::string as_of;
     std::optional<std::string> lost_until;
@@ -22,14 +22,12 @@ struct RestoredOptions {
     std::string by;
 };
 
-// Throws CommandFailed that names the option.
-TimePoint time_of_option(const std::string& name, const std::string& text);
-// Opens an epoch, with its audit entry. Throws CommandFailed (output.hpp) and StoreError.
+// Opens an epoch, with its audit entry. Throws UsageError, CommandFailed (output.hpp), StoreError.
 void record_restore(Service& service, const RestoredOptions& options, bool json, std::ostream& out);
 
 void add_restored_options(CLI::App& command, RestoredOptions& options);
 
-// The texts are times in UTC; empty: the last 24 h. Throws CommandFailed that names the option.
+// The texts are those of time_option(); empty: the last 24 h. Throws UsageError.
 ReconcileOptions reconcile_options(const std::string& since, const std::string& until, bool json);
 
 }  // namespace pawl::cli

@@ -73,6 +73,7 @@ public:
              {}}
         );
     }
+    void add(Line<EventLine> line) { found_.push_back(std::move(line)); }
     const std::vector<Line<EventLine>>& found() const { return found_; }
 
 private:
@@ -97,19 +98,30 @@ engine::TimelineEvent state_of(const engine::KeyRow& row, TimePoint now) {
 
 using AttemptEvent = std::pair<int, engine::TimelineEvent>;
 
-// By attempt and time: what people did beside an attempt is stored after its own events.
-std::vector<AttemptEvent> events_of(Service& service, std::int64_t id) {
+// By attempt and time: what people did beside an attempt is stored after its own events. The rows
+// that do not decode (PAWL0022) come last.
+Lines events_of(Service& service, std::int64_t id) {
     std::vector<AttemptEvent> found;
-    for (const auto& [stored, damage] : read<StoredEvents>(service, sql::list_key_events, id)) {
+    std::vector<Line<EventLine>> damaged;
+    for (auto& [stored, damage] : read<StoredEvents>(service, sql::list_key_events, id)) {
         auto decoded = from_json<engine::TimelineEvents>(stored.events, Unknown::ignored);
-        if (!decoded)
-            throw CommandFailed{"PAWL0022: the time line of " + name_of(id) + " is damaged"};
-        for (auto& event : decoded->events) found.emplace_back(stored.attempt, std::move(event));
+        if (decoded && damage.problem.empty()) {
+            for (auto& event : decoded->events)
+                found.emplace_back(stored.attempt, std::move(event));
+            continue;
+        }
+        if (damage.problem.empty()) damage.problem = "its events do not decode";
+        damage.columns.insert(damage.columns.end(), {"at", "after_ms", "what"});
+        damaged.push_back({{}, std::move(damage)});
+        damaged.back().row.attempt = stored.attempt;
     }
     std::ranges::stable_sort(found, {}, [](const AttemptEvent& event) {
         return std::pair{event.first, event.second.at};
     });
-    return found;
+    Lines lines;
+    for (const auto& [attempt, event] : found) lines.add(attempt, event);
+    for (auto& line : damaged) lines.add(std::move(line));
+    return lines;
 }
 
 }  // namespace
@@ -124,8 +136,7 @@ void show_timeline(Service& service, const KeySelector& which, bool json, std::o
     });
     if (!row) no_such_key(id);
     if (row->expired) throw CommandFailed{name_of(id) + " has expired, and its time line with it"};
-    Lines lines;
-    for (const auto& [attempt, event] : events_of(service, id)) lines.add(attempt, event);
+    auto lines = events_of(service, id);
     if (row->status != core::KeyStatus::finished) lines.add(row->attempt, state_of(*row, now));
     print_rows(
         out,

@@ -10,7 +10,7 @@ namespace pawl::http {
 
 // The Idempotency-Key of a request: as in draft-ietf-httpapi-idempotency-key-header-07, or the bare
 // form that most clients send. "quoted" and bare are the same key: 1 to 255 visible ASCII
-// characters without `" , ; \`.
+// characters without `" , ; \`. Parameters of a quoted key are ignored (RFC 9651).
 struct NoKey {};
 struct KeyProblem {
     std::string why;

@@ -40,7 +40,8 @@ TEST(KeyHeader, refuses_keys_that_the_draft_or_pawl_does_not_allow) {
         {"\"a\\\\b\"", "A key has no quotation marks or backslashes."},
         {"a, b", "A request has one key, not a list."},
         {"\"a\", \"b\"", "A key has no quotation marks or backslashes."},
-        {"a;v=1", "A key has no parameters."},
+        {"a;v=1", "A key without quotation marks has no parameters."},
+        {"\"a;v=1\"", "A key without quotation marks has no parameters."},
         {"a b", "A key consists of visible ASCII characters."},
         {"a\tb", "A key consists of visible ASCII characters."},
         {"k\xC3\xA4y", "A key consists of visible ASCII characters."},
@@ -49,6 +50,41 @@ TEST(KeyHeader, refuses_keys_that_the_draft_or_pawl_does_not_allow) {
     };
     for (const auto& [text, why] : cases)
         EXPECT_EQ(of({{"Idempotency-Key", text}}), "problem: " + why) << text;
+}
+
+// Before, they were a problem.
+TEST(KeyHeader, ignores_parameters_of_a_quoted_key) {
+    for (const std::string parameters :
+         {";v=1",
+          "; v=1",
+          ";v",
+          ";*a.b-c_d=1;e=?0",
+          ";v=\"x;y, \\\"z\"",
+          ";v=:aGk=:",
+          ";v=-1.5",
+          ";v=%\"f%c3\"",
+          ";v=@1659578233",
+          ";v=text/html",
+          ";a;b=2;   c"})
+        EXPECT_EQ(of({{"Idempotency-Key", "\"abc\"" + parameters}}), "key: abc") << parameters;
+    for (const std::string wrong :
+         {";",
+          ";V=1",
+          ";=1",
+          ";v=",
+          " ;v=1",
+          ";v =1",
+          ";v=1, \"b\"",
+          ";v=\"x",
+          ";v=\"x\\",
+          "v",
+          ";v;",
+          ";v=a b"})
+        EXPECT_EQ(
+            of({{"Idempotency-Key", "\"abc\"" + wrong}}),
+            "problem: A key has no quotation marks or backslashes."
+        ) << wrong;
+    EXPECT_EQ(of({{"Idempotency-Key", "\"\";v=1"}}), "problem: The key is empty.");
 }
 
 TEST(KeyHeader, has_up_to_255_characters) {

@@ -88,8 +88,9 @@ bool may_get(const ProblemKind& kind, const DescribedRoute& route, const Descrip
         return route.key != KeyRule::none && kind.status == of.key_reused_status;
     if (type == "key-missing") return route.key == KeyRule::required;
     if (type == "key-invalid" || type == "in-progress" || type == "key-expired" ||
-        type == "needs-attention" || type == "on-hold" || type == "stranded" ||
-        type == "other-server" || type == "provider-unavailable" || type == "not-recorded")
+        type == "given-up" || type == "needs-attention" || type == "on-hold" ||
+        type == "stranded" || type == "other-server" || type == "provider-unavailable" ||
+        type == "not-recorded")
         return route.key != KeyRule::none;
     const bool writes = route.method != "GET";
     if (type == "precondition-failed" || type == "form-refused" || type == "type-not-supported" ||

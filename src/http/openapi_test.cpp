@@ -112,7 +112,7 @@ TEST_F(OpenApiTest, the_key_is_a_header_as_the_operation_says) {
 TEST_F(OpenApiTest, problems_are_those_that_the_route_can_have) {
     const auto keyed = route("POST", KeyRule::required);
     EXPECT_EQ(at(keyed, in_post("/responses/409/description")), R"("in-progress")");
-    EXPECT_EQ(at(keyed, in_post("/responses/422/description")), R"("key-reused")");
+    EXPECT_EQ(at(keyed, in_post("/responses/422/description")), R"("key-reused, given-up")");
     EXPECT_NE(at(keyed, in_post("/responses/503/headers/Retry-After")), "nothing");
     EXPECT_EQ(at(route("POST", KeyRule::none), in_post("/responses/409")), "nothing");
     EXPECT_NE(at(keyed, in_post("/responses/401")), "nothing");

@@ -14,7 +14,7 @@ namespace pawl::http {
 namespace {
 
 // The first of a status is the kind that refusal() makes of it.
-constexpr std::array<ProblemKind, 33> kinds{{
+constexpr std::array<ProblemKind, 34> kinds{{
     // Errors of the HTTP request; nothing is stored.
     {"request-invalid", 400, false, "The request is malformed"},
     {"key-missing", 400, false, "This request needs an Idempotency-Key header"},
@@ -39,6 +39,7 @@ constexpr std::array<ProblemKind, 33> kinds{{
     {"key-reused", 422, false, "This Idempotency-Key was used with another request"},
     {"key-reused", 409, false, "This Idempotency-Key was used with another request"},
     {"key-reused", 400, false, "This Idempotency-Key was used with another request"},
+    {"given-up", 422, false, "Given up by an operator"},  // Stored: engine/attempt_settle.cpp.
     {"key-expired", 410, false, "This Idempotency-Key has expired"},
     // Errors of the work.
     {"internal", 500, true, "The request failed on our side; it can be repeated with the same key"},

@@ -1,5 +1,8 @@
 #include "src/http/problem.hpp"
 
+#include "src/http/problem_page.hpp"
+
+#include <boost/json/parse.hpp>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -65,6 +68,43 @@ TEST(Problems, the_documentation_has_no_row_without_a_problem) {
         EXPECT_EQ(known.count(line.substr(3, line.find('`', 3) - 3)), 1U) << line;
 
     EXPECT_EQ(rows, known.size());
+}
+
+// Before, they were 401: what a client reads of an error needed the client's credentials.
+TEST(Problems, each_types_page_is_its_row_for_browsers_and_for_programs) {
+    const auto text = page();
+    for (const auto& kind : problem_kinds()) {
+        SCOPED_TRACE(kind.type);
+        RequestHead head;
+        head.method = "GET";
+        head.path = "/errors/" + std::string{kind.type};
+        const auto json = problem_page(head);
+        head.headers = {{"Accept", "text/html,*/*;q=0.8"}};
+        const auto plain = problem_page(head);
+
+        const auto cells = row_of(text, kind.type);
+        ASSERT_EQ(cells.size(), 4U);
+        ASSERT_TRUE(json && plain);
+        EXPECT_EQ(header_of(*json, "Content-Type"), "application/json");
+        const auto object = boost::json::parse(json->body).as_object();
+        EXPECT_EQ(object.at("type"), boost::json::value(head.path));
+        EXPECT_EQ(" " + std::string{object.at("description").as_string()} + " ", cells[3]);
+        EXPECT_EQ(header_of(*plain, "Content-Type"), "text/plain; charset=utf-8");
+        EXPECT_TRUE(plain->body.ends_with(cells[3].substr(1, cells[3].size() - 2) + '\n'));
+    }
+}
+
+TEST(Problems, other_paths_are_no_pages_of_types) {
+    RequestHead head;
+    head.method = "GET";
+    for (const auto* path :
+         {"/errors", "/errors/", "/errors/none", "/errors/key-reused/", "/key-reused"}) {
+        head.path = path;
+        EXPECT_FALSE(problem_page(head)) << path;
+    }
+    head.path = "/errors/key-reused";
+    head.method = "POST";
+    EXPECT_FALSE(problem_page(head));
 }
 
 // problem_reply asserts that its problem is one of problem_kinds(); this test runs each way into

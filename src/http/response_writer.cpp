@@ -1,8 +1,8 @@
 #include "src/http/response_writer.hpp"
 
-#include "src/base/letter_case.hpp"
 #include "src/base/log.hpp"
 #include "src/engine/attention_log.hpp"
+#include "src/http/negotiation.hpp"
 #include "src/http/problem.hpp"
 #include "src/http/reply_check.hpp"
 #include "src/http/request_id.hpp"
@@ -41,19 +41,11 @@ Reply page_reply(Response page, const Reply& answer) {
             reply.headers.push_back(header);
     if (!has_header(reply.headers, "Cache-Control"))
         reply.headers.push_back({"Cache-Control", "no-store"});
-    reply.headers.push_back({"Vary", "Accept"});
+    reply.headers.push_back({"Vary", "Accept, Authorization, Sec-Fetch-Mode"});
     return reply;
 }
 
 }  // namespace
-
-bool asks_for_page(const RequestHead& head) {
-    constexpr std::string_view page = "text/html";
-    const auto accept = head.header("Accept").value_or("");
-    return std::search(accept.begin(), accept.end(), page.begin(), page.end(), [](char a, char b) {
-               return base::lower(a) == b;
-           }) != accept.end();
-}
 
 Reply shown(const BrowserOptions& browser, const Shown& what, Reply reply) {
     try {

@@ -17,10 +17,6 @@
 
 namespace pawl::http {
 
-// Whether the client wants a page: its Accept names text/html, as every browser's does for
-// navigation. `*/*` asks for nothing in particular.
-bool asks_for_page(const RequestHead& head);
-
 // The response as `browser.present` renders it, with the headers of the contract; or unchanged.
 Reply shown(const BrowserOptions& browser, const Shown& what, Reply reply);
 

@@ -15,9 +15,11 @@
 #include "src/http/key_header.hpp"
 #include "src/http/key_progress_query.hpp"
 #include "src/http/listener.hpp"
+#include "src/http/negotiation.hpp"
 #include "src/http/openapi.hpp"
 #include "src/http/preconditions.hpp"
 #include "src/http/problem.hpp"
+#include "src/http/problem_page.hpp"
 #include "src/http/quotas.hpp"
 #include "src/http/reply_check.hpp"
 #include "src/http/response_writer.hpp"
@@ -146,9 +148,8 @@ http::Listener::Decision HttpServer::Impl::on_head(const RequestHead& head) {
     return decision;
 }
 
-// The one place that looks for the route and checks the credentials. These come first: an unknown
-// client learns nothing, not even which paths exist. Requests without credentials are small; a
-// route that reads no body gets none.
+// The one place that looks for the route and checks the credentials, which come first: an unknown
+// client learns no path. Requests without credentials are small; a GET of them has no body.
 http::Listener::Decision HttpServer::Impl::decide(const RequestHead& head) {
     const bool reads = head.method == "GET" || head.method == "HEAD";
     const std::size_t public_body_max = reads ? 0 : options.limits.public_body_max;
@@ -166,6 +167,10 @@ http::Listener::Decision HttpServer::Impl::decide(const RequestHead& head) {
                 match.target->open(request, out);
             }
         );
+    if (auto page = http::problem_page(head))
+        return accepted(0, [page = std::move(*page)](const Request&, const Writer& out) {
+            (*out)(page);
+        });
     auto principal = principal_of(head);
     if (!principal) return http::unauthorized(options.realm);
     if (match != nullptr)
@@ -444,6 +449,8 @@ void HttpServer::add_query(std::string route, ErasedQuery query) {
 
 void HttpServer::public_page(std::string_view method, const std::string& route, PublicPage page) {
     auto open = [page = std::move(page)](const Request& request, const Writer& out) {
+        if (http::is_from_program(request.head))
+            return (*out)(http::refusal(404, "This path has a page, which only browsers get."));
         (*out)(http::reply_of(page, request));
     };
     impl_->routes.add(std::string{method}, route, {.open = std::move(open)});

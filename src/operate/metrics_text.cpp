@@ -1,5 +1,7 @@
 #include "src/operate/metrics_text.hpp"
 
+#include "src/core/media_range.hpp"
+
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
@@ -40,7 +42,11 @@ std::string open_metrics(std::vector<prometheus::MetricFamily> families) {
 MetricsText metrics_text(
     const std::vector<prometheus::MetricFamily>& families, std::string_view accept
 ) {
-    if (accept.find("application/openmetrics-text") != accept.npos)
+    // Without a preference the older format is sent, which every reader knows.
+    const auto open = core::preference(
+        accept, "application/openmetrics-text;version=1.0.0;charset=utf-8;escaping=allow-utf-8"
+    );
+    if (open > core::preference(accept, "text/plain;version=0.0.4;charset=utf-8"))
         return {
             "application/openmetrics-text; version=1.0.0; charset=utf-8", open_metrics(families)};
     return {

@@ -6,6 +6,7 @@
 #include "src/http/http_date.hpp"
 #include "src/http/listener.hpp"
 #include "src/http/problem.hpp"
+#include "src/http/problem_page.hpp"
 #include "src/http/trusted_proxies.hpp"
 #include "src/operate/database_metrics.hpp"
 #include "src/operate/metrics.hpp"
@@ -116,6 +117,11 @@ struct OperatorServer::Impl {
 
     // The page has threads of its own, so that no query of a person delays a probe.
     http::Listener::Decision decide(const RequestHead& head) {
+        if (auto text = http::problem_page(head))
+            return http::Listener::Accepted{
+                .on_request = [text = std::move(*text)](
+                                  const http::Request&, http::Responder respond
+                              ) { respond(text); }};
         const bool probed = std::ranges::find(probes, head.path) != probes.end();
         if (!probed && page && started)
             return http::Listener::Accepted{

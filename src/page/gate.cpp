@@ -4,6 +4,7 @@
 
 #include "src/base/log.hpp"
 #include "src/http/address_prefix.hpp"
+#include "src/http/negotiation.hpp"
 #include "src/json/hash.hpp"
 
 #include <algorithm>
@@ -64,6 +65,11 @@ Gate::Gate(PageOptions options, base::Clock& clock, base::Random& random)
 
 bool Gate::by_proxy(const RequestHead& head) const {
     return proxies_.contains(head.peer_address);
+}
+
+bool Gate::is_from_program(const RequestHead& head) const {
+    const bool added = !options_.user_header.empty() && by_proxy(head);
+    return http::has_json_body(head) || (http::has_bearer(head) && !added);
 }
 
 std::optional<Operator> Gate::named_by_proxy(const RequestHead& head) {

@@ -43,6 +43,9 @@ public:
     // Of the page: the session's cookie. A proxy's header must name its person; without a session
     // it begins one.
     std::optional<Visitor> of_page(const RequestHead& head);
+    // Whether the answer must be JSON. A proxy that names its people may add a bearer token to the
+    // navigations of their browsers.
+    bool is_from_program(const RequestHead& head) const;
     Entry sign_in(const RequestHead& head, std::string_view token);
     std::string sign_out(const RequestHead& head);  // The cookie that ends it.
     void tell(const Visitor& visitor, std::string message);

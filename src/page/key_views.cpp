@@ -1,5 +1,6 @@
 #include "src/page/key_views.hpp"
 
+#include "src/cli/attention.hpp"
 #include "src/cli/key_list.hpp"
 #include "src/cli/keys.hpp"
 #include "src/cli/timeline.hpp"
@@ -57,6 +58,7 @@ Html state_of(const object& row, std::string_view field) {
 
 // A step without a row before it for over a second: nobody worked on the key.
 Html after(const object& row) {
+    if (row.at("after_ms").is_null()) return "damaged (PAWL0022)";
     const auto ms = row.at("after_ms").to_number<std::int64_t>();
     const auto text = "+" + std::to_string(ms) + " ms";
     return ms > 1'000 ? element("strong", {{"class", "gap"}}, text) : Html{text};
@@ -143,30 +145,34 @@ value read_keys(const Asked& asked) {
     return rows;
 }
 
-Html show_keys(const Asked& asked, const value& data) {
+Html search_keys(const Asked& asked) {
     const auto given = [&](std::string_view name) { return asked.fields.text_or(name, ""); };
+    return search_form(
+        "/keys",
+        {{.name = "text",
+          .label = "Key, request id, or id of a ride or charge",
+          .value = given("text")},
+         {.name = "account", .label = "Account", .value = given("account")},
+         {.name = "operation",
+          .label = "Operation",
+          .value = given("operation"),
+          .type = "select",
+          .options = operations_of(asked)},
+         {.name = "state",
+          .label = "State",
+          .value = given("state"),
+          .type = "select",
+          .options = {"", "open", "attention", "finished", "expired"}},
+         {.name = "point", .label = "Recovery point", .value = given("point")},
+         {.name = "error", .label = "Error has", .value = given("error")},
+         {.name = "since", .label = "Since (2h, or a time)", .value = given("since")},
+         {.name = "until", .label = "Until", .value = given("until")}}
+    );
+}
+
+Html show_keys(const Asked& asked, const value& data) {
     return {
-        search_form(
-            "/keys",
-            {{.name = "text",
-              .label = "Key, request id, or id of a ride or charge",
-              .value = given("text")},
-             {.name = "account", .label = "Account", .value = given("account")},
-             {.name = "operation",
-              .label = "Operation",
-              .value = given("operation"),
-              .type = "select",
-              .options = operations_of(asked)},
-             {.name = "state",
-              .label = "State",
-              .value = given("state"),
-              .type = "select",
-              .options = {"", "open", "attention", "finished", "expired"}},
-             {.name = "point", .label = "Recovery point", .value = given("point")},
-             {.name = "error", .label = "Error has", .value = given("error")},
-             {.name = "since", .label = "Since (2h, or a time)", .value = given("since")},
-             {.name = "until", .label = "Until", .value = given("until")}}
-        ),
+        search_keys(asked),
         table(
             "Keys",
             data,

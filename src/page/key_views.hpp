@@ -13,6 +13,7 @@ namespace pawl::page {
 cli::KeySelector key_of(const Asked& asked);
 
 boost::json::value read_keys(const Asked& asked);
+Html search_keys(const Asked& asked);
 Html show_keys(const Asked& asked, const boost::json::value& data);
 // The key, or what is left of an expired one, and its time line.
 boost::json::value read_key(const Asked& asked);

@@ -5,6 +5,7 @@
 #include "src/base/log.hpp"
 #include "src/cli/output.hpp"
 #include "src/engine/engine.hpp"
+#include "src/json/fingerprint.hpp"
 #include "src/page/acts.hpp"
 #include "src/page/gate.hpp"
 #include "src/page/layout.hpp"
@@ -62,7 +63,7 @@ Fields fields_of(std::string_view text) {
 
 Fields form_of(const Request& request) {
     const auto type = request.head.header("Content-Type").value_or("");
-    if (!request.body.empty() && !type.starts_with("application/x-www-form-urlencoded"))
+    if (!request.body.empty() && json::media_type(type) != "application/x-www-form-urlencoded")
         throw Refused{415, "Send the fields as application/x-www-form-urlencoded."};
     return fields_of(request.body);
 }
@@ -71,12 +72,28 @@ bool is_get(const RequestHead& head) {
     return head.method == "GET" || head.method == "HEAD";
 }
 
-// What a command can't show is not there.
+// The one thing that a command can't show is not there.
 boost::json::value read(const View& view, const Asked& asked) {
     try {
         return view.read(asked);
     } catch (const cli::CommandFailed& cannot) {
-        throw Refused{404, cannot.why};
+        throw Refused{asked.id.empty() ? 409 : 404, cannot.why};
+    }
+}
+
+Html alert(const Refused& refused) {
+    return element("p", {{"role", "alert"}}, refused.why);
+}
+
+// The view and its status. A view with a form shows the form, too, if its filter is wrong.
+std::pair<int, Html> shown(const View& view, const Asked& asked) {
+    try {
+        const auto data = read(view, asked);
+        return {200, view.show(asked, data)};
+    } catch (...) {
+        if (view.search == nullptr) throw;
+        const auto refused = refusal_of(std::current_exception());
+        return {refused.status, {alert(refused), view.search(asked)}};
     }
 }
 
@@ -154,6 +171,8 @@ struct Page::Impl {
         if (path.starts_with(api) && (path.size() == api.size() || path[api.size()] == '/'))
             return answer_api(request, path.substr(api.size()));
         if (auto file = file_at(path)) return std::move(*file);
+        if (gate.is_from_program(request.head))
+            return error_json({404, "This is a page for browsers; programs use /api."});
         if (path == "/sign-in") return sign_in(request);
         auto visitor = gate.of_page(request.head);
         if (!visitor) return sign_in_page(path == "/" ? 200 : 401);
@@ -208,11 +227,7 @@ struct Page::Impl {
         } catch (...) {
             const auto refused = refusal_of(std::current_exception());
             return whole(
-                visitor,
-                request.head.path,
-                refused.status,
-                "That did not work",
-                element("p", {{"role", "alert"}}, refused.why)
+                visitor, request.head.path, refused.status, "That did not work", alert(refused)
             );
         }
     }
@@ -221,12 +236,13 @@ struct Page::Impl {
         const auto [view, id] = find(views(), head.path);
         if (view == nullptr) throw Refused{404, "There is no such page."};
         const auto on = asked(visitor, id, fields_of(head.query));
-        const auto data = read(*view, on);
         auto title = std::string{view->title} + (id.empty() ? "" : " " + id);
+        auto [status, content] = shown(*view, on);
         return page_reply(
-            {.title = std::move(title),
+            {.status = status,
+             .title = std::move(title),
              .path = head.path,
-             .content = view->show(on, data),
+             .content = std::move(content),
              .message = visitor.session->message,
              .who = visitor.who,
              .form_token = visitor.session->form_token,

@@ -19,6 +19,7 @@ struct View {
     // What the API returns. Throws Refused, CommandFailed, UsageError and StoreError.
     boost::json::value (*read)(const Asked&);
     Html (*show)(const Asked&, const boost::json::value&);
+    Html (*search)(const Asked&){};  // Its form, also if the filter is wrong; nullptr: it has none.
 };
 
 std::span<const View> views();

@@ -133,20 +133,24 @@ value read_jobs(const Asked& asked) {
     return rows;
 }
 
-Html show_jobs(const Asked& asked, const value& data) {
+Html search_jobs(const Asked& asked) {
     const auto given = [&](std::string_view name) { return asked.fields.text_or(name, ""); };
+    return search_form(
+        "/jobs",
+        {{.name = "queue", .label = "Queue", .value = given("queue")},
+         {.name = "kind", .label = "Kind", .value = given("kind")},
+         {.name = "state",
+          .label = "State",
+          .value = given("state"),
+          .type = "select",
+          .options = {"", "ready", "running", "retrying"}},
+         {.name = "error", .label = "Error has", .value = given("error")}}
+    );
+}
+
+Html show_jobs(const Asked& asked, const value& data) {
     return {
-        search_form(
-            "/jobs",
-            {{.name = "queue", .label = "Queue", .value = given("queue")},
-             {.name = "kind", .label = "Kind", .value = given("kind")},
-             {.name = "state",
-              .label = "State",
-              .value = given("state"),
-              .type = "select",
-              .options = {"", "ready", "running", "retrying"}},
-             {.name = "error", .label = "Error has", .value = given("error")}}
-        ),
+        search_jobs(asked),
         table(
             "Jobs",
             data,
@@ -226,8 +230,22 @@ value read_dead(const Asked& asked) {
         {"letters", letters}};
 }
 
-Html show_dead(const Asked& asked, const value& data) {
+Html search_dead(const Asked& asked) {
     const auto given = [&](std::string_view name) { return asked.fields.text_or(name, ""); };
+    return search_form(
+        "/dead",
+        {{.name = "queue", .label = "Queue", .value = given("queue")},
+         {.name = "kind", .label = "Kind", .value = given("kind")},
+         {.name = "error_kind", .label = "Kind of error", .value = given("error_kind")},
+         {.name = "error", .label = "Error has", .value = given("error")},
+         {.name = "sample",
+          .label = "Only a sample of",
+          .value = given("sample"),
+          .type = "number"}}
+    );
+}
+
+Html show_dead(const Asked& asked, const value& data) {
     const auto groups = table(
         "Dead letters by error",
         data.at("groups"),
@@ -254,17 +272,7 @@ Html show_dead(const Asked& asked, const value& data) {
         "No dead letter matches."
     );
     return {
-        search_form(
-            "/dead",
-            {{.name = "queue", .label = "Queue", .value = given("queue")},
-             {.name = "kind", .label = "Kind", .value = given("kind")},
-             {.name = "error_kind", .label = "Kind of error", .value = given("error_kind")},
-             {.name = "error", .label = "Error has", .value = given("error")},
-             {.name = "sample",
-              .label = "Only a sample of",
-              .value = given("sample"),
-              .type = "number"}}
-        ),
+        search_dead(asked),
         section("By error", groups),
         section("Dead letters", {letters, next_page(asked, data.at("letters"), "/dead", "after")}),
         dead_acts(asked)};

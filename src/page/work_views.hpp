@@ -12,11 +12,13 @@ namespace pawl::page {
 boost::json::value read_queues(const Asked& asked);
 Html show_queues(const Asked& asked, const boost::json::value& data);
 boost::json::value read_jobs(const Asked& asked);
+Html search_jobs(const Asked& asked);
 Html show_jobs(const Asked& asked, const boost::json::value& data);
 boost::json::value read_job(const Asked& asked);
 Html show_job(const Asked& asked, const boost::json::value& data);
 // {"groups": by error, "letters": a page or a sample}
 boost::json::value read_dead(const Asked& asked);
+Html search_dead(const Asked& asked);
 Html show_dead(const Asked& asked, const boost::json::value& data);
 boost::json::value read_dead_letter(const Asked& asked);
 Html show_dead_letter(const Asked& asked, const boost::json::value& data);

@@ -63,6 +63,7 @@ void add_service_options(CLI::App& app, Options& options) {
     app.add_option(
         "--mark-file", options.service.mark_file, "File that shows a restored database (PAWL0017)"
     );
+    add_keeping_options(app, options.service);
 }
 
 void add_serve_options(CLI::App& app, Options& options) {

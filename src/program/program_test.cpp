@@ -141,6 +141,19 @@ TEST_F(ProgramTest, a_setting_that_strands_calls_is_a_warning_of_the_doctor) {
     EXPECT_NE(doctor.code, 0);
 }
 
+TEST_F(ProgramTest, how_long_keys_are_kept_is_an_option) {
+    const auto once = [this](const char* option, const char* value) {
+        return run({"reaper", "--once", "--database", database.c_str(), option, value}).code;
+    };
+    EXPECT_EQ(run({"migrate", "--database", database.c_str()}).code, 0);
+    EXPECT_EQ(once("--keep-keys", "2h"), 0);
+    EXPECT_EQ(once("--keep-expired", "30d"), 0);
+    EXPECT_EQ(once("--keep-keys", "72"), 2);
+    EXPECT_EQ(once("--keep-keys", "90m"), 2);
+    EXPECT_EQ(once("--keep-keys", "0h"), 2);
+    EXPECT_EQ(once("--keep-expired", "1h"), 2);
+}
+
 TEST_F(ProgramTest, the_doctor_of_a_database_that_is_not_there_is_2) {
     const auto doctor = run({"doctor", "--database", database.c_str()});
 

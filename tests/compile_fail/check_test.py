@@ -45,6 +45,20 @@ class Problem(unittest.TestCase):
         self.assertIsNotNone(check.problem_of(1, line, ['private', 'Tx']))
 
 
+class Examples(unittest.TestCase):
+    def test_the_example_of_a_header_stands_in_the_right_program(self):
+        """Before, it returned a bare response, which does not compile."""
+        def words(text):
+            return ' '.join(text.replace('sql::', '').split())
+        with open(os.path.join(HERE, 'right.cpp'), encoding='utf-8') as file:
+            right = words(file.read())
+        with open(os.path.join(HERE, '../../include/pawl/once_per_window.hpp'), encoding='utf-8') as file:
+            example = [line[5:] for line in file if line.startswith('//   ')]
+        self.assertGreater(len(example), 4)
+        for line in example:
+            self.assertIn(words(line).split(', ...')[0], right)
+
+
 class Score(unittest.TestCase):
     LINE_3 = 'program.cpp:3:1: error: no such type\n'
     SENTENCE = 'pawl.hpp:9:1: error: static assertion failed: pawl: a step leads backwards\n'

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+using namespace std::chrono_literals;
 using pawl::Atomic, pawl::Call, pawl::Finish, pawl::Foreign, pawl::KeyedCall, pawl::Next,
     pawl::Outcome, pawl::Repeat, pawl::Steps, pawl::Tx;
 
@@ -224,6 +225,28 @@ public:
     }
     static void warm_up(const pawl::EfficiencyLease& spare, Tx&) { (void)spare.is_held(); }
 };
+
+// The example of once_per_window.hpp.
+class BookOnce {
+public:
+    static constexpr std::string_view name = "book_once";
+    static constexpr pawl::OncePerWindow order{.action = "order", .window = 5s};
+    struct Request {
+        std::string target;
+    };
+    using Started = pawl::Started<Request>;
+    Finish book(Tx& tx, const Started& at) {
+        const auto ride = order.run(tx, at.principal, at.request.target, [&] {
+            return pawl::query_one<RideId>(tx, insert_ride, 1, 47.6);
+        });
+        if (!ride.first) return pawl::answer(200, ride.value);  // Its own answer is on its way.
+        return pawl::answer(201, ride.value);
+    }
+    using Flow = Steps<Atomic<&BookOnce::book>>;
+};
+void add_once(pawl::Service& service) {
+    service.add(BookOnce{});
+}
 
 // Part: a client
 

@@ -229,9 +229,9 @@ def said(settings, backup):
         os.remove(backup.mark_file(world))
         day_ago = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(hours=21)
         as_of = day_ago.strftime('%Y-%m-%dT%H:%M:%SZ')
-        for wrong in (['--as-of', 'yesterday'], ['--as-of', '2999-01-01T00:00:00Z'],
-                      ['--as-of', as_of, '--lost-until', '2001-01-01T00:00:00Z']):
-            done = world.rides_command('restored', *wrong, '--note', 'x', '--database', world.url, check_status=1)
+        for wrong, status in ((['--as-of', 'yesterday'], 2), (['--as-of', '2999-01-01T00:00:00Z'], 1),
+                              (['--as-of', as_of, '--lost-until', '2001-01-01T00:00:00Z'], 2)):
+            done = world.rides_command('restored', *wrong, '--note', 'x', '--database', world.url, check_status=status)
             check(wrong[-2] in done.stderr, f'the option is named: {done.stderr}')
         world.pawl_command('restored', '--as-of', as_of, '--note', 'the disk failed', '--by', 'ann', '--repeats-for-h', '1')
         check_equal(world.rows('SELECT opened_by, detail FROM pawl_epochs'), [('ann', 'the disk failed')], 'the epoch')

@@ -1,10 +1,12 @@
 """The operator's commands: of the service's own program, and of `pawl`, which has only the database."""
 import concurrent.futures
+import email.utils
 import json
 import os
 import pwd
 import re
 import subprocess
+import time
 
 from kill_cases import QUICK
 from never_cases import ONCE
@@ -318,6 +320,46 @@ def numbers_are_decimal(settings):
             check('is not a number' in said, f'{words}: {said}')
 
 
+def times_of_commands(settings):
+    """Times were parsed in two places, with two languages, and a wrong one ended with 1."""
+    with World(settings.bin, QUICK) as world:
+        world.start_server()
+        check_equal(world.phone().book('k').status, 201, 'a ride')
+        hold = ('keys', 'hold', '--all', '--dry-run')
+        takes = {('keys', 'list'): ('--since', '--until'), ('keys', 'search', 'k'): ('--since', '--until'), hold: ('--since',),
+                 ('reconcile',): ('--since', '--until'), ('restored', '--note', 'a test'): ('--as-of',),
+                 ('restored', '--note', 'a test', '--as-of', '1h'): ('--lost-until',)}
+        where = ['--database', world.url, '--stripe-url', f'http://127.0.0.1:{world.stripe}']
+        for command, options in takes.items():
+            for option in options:
+                for wrong in ('x', '2x', '2026-11-21', 'yesterday', '-2h', '2026-11-21T25:00:00Z', ''):
+                    if wrong == '' and command[0] != 'restored':
+                        continue   # As if it were not given.
+                    done = world.rides_command(*command, f'{option}={wrong}', *where, check_status=2)
+                    check(option in done.stderr, f'{command} {option} {wrong}: {done.stderr}')
+        for given in ('2h', '1d', '2020-01-01T00:00:00Z', '2020-01-01T00:00:00.000Z', '2020-01-01T01:00:00+01:00'):
+            (row,) = json.loads(world.rides_command('keys', 'list', '--since', given, '--json', '--database', world.url).stdout)
+            check_equal(row['key'], 'k', f'since {given}')
+            world.rides_command('keys', 'hold', '--all', '--since', given, '--dry-run', '--database', world.url)
+            compared = world.rides_command('reconcile', '--since', given, '--json', *where, check_status=None)
+            check_equal(compared.returncode, 0, f'reconcile since {given}: {compared.stderr}')
+        world.rides_command('restored', '--as-of', '1h', '--note', 'a test', *where)
+
+
+def how_long_keys_are_kept(settings):
+    """Only the code of an application could say it."""
+    with World(settings.bin, [*QUICK, '--keep-keys', '2h', '--keep-expired', '30d']) as world:
+        world.start_server()
+        answer = world.phone().book('k')
+        left = email.utils.parsedate_to_datetime(answer.headers['idempotency-expires']).timestamp() - time.time()
+        check(7_000 < left <= 7_200, f'Idempotency-Expires is in {left} s')
+        check('"keep_keys_h":2' in world.log(), 'the event `started`')
+        where = ('--database', world.url)
+        for wrong in (('--keep-keys', '72'), ('--keep-keys', '90m'), ('--keep-expired', '1h'), ('--keep-keys', '0h')):
+            done = world.rides_command('reaper', '--once', *wrong, *where, check_status=2)
+            check('keep' in done.stderr, f'{wrong}: {done.stderr}')
+
+
 def cases(settings):
     found = [(f'command: a paused queue waits, {queue}', lambda queue=queue: a_paused_queue_waits(settings, queue))
              for queue in ('embedded', 'redis')]
@@ -335,6 +377,8 @@ def cases(settings):
         'piped tables are whole': piped_tables_are_whole,
     }.items()]
     found.append(('right: long and odd texts of a provider leave lists short and the terminal alone', lambda: texts_of_providers(settings)))
+    found.append(('form: every time of a command is a time or an age, and a wrong one ends with 2', lambda: times_of_commands(settings)))
+    found.append(('form: how long keys are kept is an option', lambda: how_long_keys_are_kept(settings)))
     found.append(('command: a damaged row', lambda: a_damaged_row(settings)))
     found.append(('command: pawl makes its tables', lambda: pawl_makes_its_tables(settings)))
     return found

@@ -2,6 +2,8 @@
 import concurrent.futures
 import email.utils
 import json
+import os
+import re
 import socket
 import sqlite3
 import threading
@@ -11,6 +13,8 @@ from kill_cases import QUICK
 from murphy_cases import faults
 from phone import HERE_TO_THERE, Phone, raw_exchange
 from world import World, check, check_equal, wait_until
+
+DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../docs/http.md')
 
 
 def problem(answer, status, kind, retry):
@@ -51,6 +55,7 @@ def quoted_and_bare_are_the_same(world):
     first = world.phone().book('"k2"')
     check_equal(first.status, 201, 'quoted')
     check(world.phone().book('k2').replayed, 'bare is the same key')
+    check(world.phone().book('"k2";v=1; w="a;b"').replayed, 'and its parameters are ignored')
 
 
 def refused_answers_are_kept(world):
@@ -79,6 +84,23 @@ def key_missing_or_invalid(world):
     double = (b'POST /rides HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer test_jane\r\nIdempotency-Key: a\r\n'
               b'Idempotency-Key: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}')
     problem(raw_exchange(world.port, double), 400, 'key-invalid', False)
+
+
+def types_of_problems(world):
+    """Before, a problem's type answered 401."""
+    with open(DOCUMENT, encoding='utf-8') as file:
+        kinds = dict(re.findall(r'^\| `([a-z-]+)` \| ([0-9]+)[^|]*\| (?:yes|no) \|', file.read(), re.M))
+    check(len(kinds) > 30, f'problems of docs/http.md: {kinds}')
+    for kind, status in kinds.items():
+        for headers in ({'Authorization': ''}, {'Authorization': 'Bearer wrong'}, {}):
+            answer = world.phone().send('GET', f'/errors/{kind}', headers=headers)
+            check_equal((answer.status, answer.json['type'], answer.json['status']), (200, f'/errors/{kind}', int(status)), kind)
+            check(len(answer.json['description']) > 20, f'{answer.json}')
+        page = world.phone().send('GET', f'/errors/{kind}', headers={'Authorization': '', 'Accept': 'text/html,*/*;q=0.8'})
+        check(page.status == 200 and page.headers['content-type'].startswith('text/plain'), f'for a browser: {page}')
+    check_equal(world.phone().send('HEAD', '/errors/key-reused', headers={'Authorization': ''}).status, 200, 'HEAD')
+    problem(world.phone().send('GET', '/errors/none', headers={'Authorization': ''}), 401, 'unauthorized', False)
+    problem(world.phone().send('GET', '/errors/none'), 404, 'not-found', False)
 
 
 def body_forms(world):
@@ -468,7 +490,8 @@ def cases(settings):
                 return
             check_equal(Phone(world.port).get('/livez').status, 200, 'the server lives')
 
-    found = [('contract: ' + row.__name__.replace('_', ' '), lambda row=row: in_one_world(row)) for row in rows]
+    found = [("form: a problem's type leads to its row without credentials", lambda: in_one_world(types_of_problems))]
+    found += [('contract: ' + row.__name__.replace('_', ' '), lambda row=row: in_one_world(row)) for row in rows]
     return found + [('contract: ' + case.__name__.replace('_', ' '), lambda case=case: case(settings))
                     for case in (in_progress, a_refund_too_early, a_key_of_the_tenant, needs_a_person, stopping,
                                  stopping_while_the_provider_hangs)]

@@ -122,6 +122,23 @@ def people_see_and_steer_jobs(settings, queue):
         check('running' in left.stderr, left.stderr)
 
 
+def a_dry_run_says_how_many(settings, queue):
+    """Before, it showed the first jobs, and said of 200,000 only that there may be more."""
+    with SilentServer() as silent, World(settings.bin, ['--smtp-url', f'smtp://127.0.0.1:{silent.port}'], queue=queue) as world:
+        world.start_server()
+        for n in range(3):
+            check_equal(world.phone().book(f'k-{n}').status, 201, 'the ride')
+        jobs = ('jobs', 'cancel', '--kind', 'send_receipt', '--dry-run', '--database', world.url, *world.queue.options)
+        wait_until('three receipts', lambda: 'has 3 jobs.' in world.rides_command(*jobs).stdout)
+        for limit, said in ((1, 'has 3 jobs; these are the first.'), (3, 'has 3 jobs.'), (9, 'has 3 jobs.')):
+            shown = world.rides_command(*jobs, '--limit', str(limit)).stdout
+            check(said in shown and 'There may be more' not in shown, f'{limit}: {shown}')
+        one = json.loads(world.rides_command(*jobs, '--limit', '1', '--json').stdout)
+        check_equal(len(one), 1, 'rows of JSON')
+        alone = world.rides_command('jobs', 'retry', one[0]['id'], *jobs[4:]).stdout
+        check('has 1 job.' in alone, f'of an id: {alone}')
+
+
 def steering_is_killed(settings, act):
     """`jobs cancel` and `jobs retry` on Redis die at each of their fault points, and are run again."""
     options = ['--retry-after-ms', '3600000', '--rider', 'test_later late@later.example']
@@ -194,6 +211,8 @@ def a_clean_stop_loses_nothing(settings):
 def cases(settings):
     found = [(f'jobs: people see and steer jobs, {queue}', lambda queue=queue: people_see_and_steer_jobs(settings, queue))
              for queue in ('embedded', 'redis')]
+    found += [(f'form: a dry run of jobs says how many it would change, {queue}', lambda queue=queue: a_dry_run_says_how_many(settings, queue))
+              for queue in ('embedded', 'redis')]
     found += [(f'jobs: kill -9 of jobs {act} at each point, redis', lambda act=act: steering_is_killed(settings, act))
               for act in STEERS]
     return found + [('jobs: ' + name, lambda run=run: run(settings)) for name, run in {

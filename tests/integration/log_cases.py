@@ -310,7 +310,8 @@ def floods_leave_a_small_log(settings):
         flood(lambda n: app.send('POST', '/webhooks/stripe', b'{}', {'Stripe-Signature': f't={n},v1={"0" * 64}'}))
         flood(lambda n: app.get('/rides'))
         flood(lambda n: Phone(world.port, token='x' * 8_000).get('/rides'))
-        flood(lambda n: page.send('POST', '/sign-in', f'token=wrong-{n}', {'Content-Type': 'application/x-www-form-urlencoded'}))
+        form = {'Content-Type': 'application/x-www-form-urlencoded', 'Authorization': ''}
+        flood(lambda n: page.send('POST', '/sign-in', f'token=wrong-{n}', form))
         flood(lambda n: Phone(one.port, token=f'wrong-{n}' + 'x' * 8_000).get('/api/keys'))
         flood(lambda n: exchanged(world.port, b'GET /' + b'\xff' * 100 + b'\r\n\r\n', ends=False))
         os.unlink(operators)

@@ -123,10 +123,57 @@ def slow_queries(settings):
             lock.result()
 
 
+def page_of(paged, session, path):
+    return Phone(paged.port).send('GET', path, headers={'Authorization': '', 'Cookie': session})
+
+
+def wrong_filters(settings):
+    """A view whose filter was wrong was 404, and its form was gone with all that had been typed."""
+    with Paged(settings) as paged:
+        paged.start()
+        session = sign_in(paged, TOKENS['vic'][1]).headers['set-cookie'].split(';')[0]
+        for path, query, why in (
+                ('/keys', 'since=2x', '--since is 2x'), ('/keys', 'until=noon', '--until is noon'), ('/keys', 'reference=ch_1', 'NAME=ID'),
+                ('/keys', 'limit=0', 'limit is 1 to 500'), ('/keys', 'below=x', 'not a whole number'),
+                ('/jobs', 'key_id=x', 'not a whole number'), ('/dead', 'sample=x', 'not a whole number'),
+                ('/dead', 'failures_min=99999', 'at most 10000')):
+            check_equal(paged.api(f'{path}?{query}').status, 400, f'the API: {path}?{query}')
+            page = page_of(paged, session, f'{path}?{query}&error=typed+text')
+            check_equal(page.status, 400, f'{path}?{query}')
+            for text in (why, 'role="search"', 'value="typed text"', 'role="alert"'):
+                check(text in page.body.decode(), f'{path}?{query}: no {text} in {page.body}')
+        check('value="2x"' in page_of(paged, session, '/keys?since=2x').body.decode(), 'the wrong filter itself')
+        check_equal(paged.api('/keys?below=4711').status, 409, 'a page after a key that is gone')
+        check_equal(paged.api('/keys/4711').status, 404, 'no key')
+
+
+def a_damaged_time_line(settings):
+    """One damaged row of a time line made the key and its entry 404."""
+    with Paged(settings) as paged:
+        paged.start()
+        key = paged.doubt()
+        (first,) = paged.world.rows("SELECT id FROM pawl_idempotency_keys WHERE idempotency_key = 'first'")[0]
+        where = ('--database', paged.world.url)
+        whole = json.loads(paged.world.rides_command('keys', 'timeline', str(first), '--json', *where).stdout)
+        paged.world.change("UPDATE pawl_key_events SET events = '{' WHERE key_id IN (?, ?) AND attempt = 1", key, first)
+        session = sign_in(paged, TOKENS['oli'][1]).headers['set-cookie'].split(';')[0]
+        check(len(whole) > 1, f'events: {whole}')
+        for path in (f'/keys/{first}', f'/keys/{key}', f'/attention/{key}'):
+            shown = paged.api(path)
+            check_equal(shown.status, 200, f'the API: {path}: {shown}')
+            check('do not decode' in shown.body.decode(), f'{shown}')
+            check_equal(page_of(paged, session, path).status, 200, path)
+        check('damaged (PAWL0022)' in page_of(paged, session, f'/keys/{first}').body.decode(), 'the page')
+        said = paged.world.rides_command('keys', 'timeline', str(first), *where).stdout
+        check('PAWL0022: attempt 1 is damaged: its events do not decode' in said, said)
+
+
 def cases(settings):
     found = {'page and API share a limit of wrong tokens that right ones pass': wrong_tokens,
              "an operator's replaced token ends its sessions": a_replaced_token,
              'dead letters of any bytes are listed': dead_letters_of_any_bytes}
     if World.database == 'postgres':   # Where a lock of a table makes a query slow.
         found['slow queries of one operator leave the page to others'] = slow_queries
-    return [(f'right: {name}', lambda run=run: run(settings)) for name, run in found.items()]
+    return [(f'right: {name}', lambda run=run: run(settings)) for name, run in found.items()] + [
+        ('form: a page with a wrong filter keeps its form', lambda: wrong_filters(settings)),
+        ('form: a damaged time line hides neither its key nor the rest', lambda: a_damaged_time_line(settings))]

@@ -1,11 +1,12 @@
 """Behaviours of the payment provider, and the resulting rides."""
+import base64
 import concurrent.futures
 import json
 import re
 import signal
 
 from murphy_cases import faults
-from phone import HERE_TO_THERE
+from phone import HERE_TO_THERE, Phone
 from ports import free_port
 from strange_provider import CHARGED, StrangeProvider, http
 from world import World, check, check_equal, wait_until
@@ -320,6 +321,25 @@ def memory(settings, called_at):
         check_equal(len(world.ledger()), 0, 'charges')
 
 
+def basic_authentication(settings):
+    """The form of the examples for curl in Stripe's documentation was 401."""
+    with World(settings.bin, judged=False) as world:
+        def charge(authorization):
+            sent = {'Authorization': authorization, 'Content-Type': 'application/x-www-form-urlencoded'}
+            return Phone(world.stripe).send('POST', '/v1/charges', 'amount=2000&currency=usd&customer=cus_jane', sent, key='k')
+
+        def basic(words):
+            return base64.b64encode(words).decode()
+        first = charge('Bearer sk_test_1')
+        check_equal(first.status, 200, f'a bearer token: {first}')
+        for scheme in ('Basic', 'basic', 'BASIC'):
+            again = charge(f'{scheme} {basic(b"sk_test_1:")}')
+            check_equal((again.status, again.json['id']), (200, first.json['id']), f'{scheme}: the same account')
+        check_equal(charge(f'Basic {basic(b"sk_test_2:")}').json['id'] == first.json['id'], False, 'another key')
+        for wrong in ('', 'Basic', 'Basic ', f'Basic {basic(b":sk_test_1")}', 'Basic c2tf*', f'Digest {basic(b"sk_test_1:")}'):
+            check_equal(charge(wrong).status, 401, wrong)
+
+
 def cases(settings):
     # Customer, the answers up to the last, charges, the ride's state, the reason for the attention list.
     table = {
@@ -354,4 +374,5 @@ def cases(settings):
     if settings.everything:   # These wait for the time-out of a call, 25 s.
         found['charged, but the first answer never comes'] = lambda: ride(
             settings, ('once', '503 (409 |503 )*201', 1, 'booked', None), 90)
-    return [('provider: ' + name, run) for name, run in found.items()]
+    return [('provider: ' + name, run) for name, run in found.items()] + [
+        ('form: the stand-in takes the key of basic authentication', lambda: basic_authentication(settings))]
