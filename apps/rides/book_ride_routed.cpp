@@ -85,7 +85,7 @@ Paid BookRideRouted::charge_somewhere(pawl::RoutedCall& call, const RideCreated&
 pawl::Inquiry<Charge, Declined> BookRideRouted::inquire(
     pawl::InquiryCall& call, const RideCreated& at
 ) {
-    return providers_.json.inquire(call, payment_for(at).reference);
+    return providers_.json.inquire(call, payment_for(at));
 }
 
 }  // namespace rides

@@ -33,10 +33,12 @@ public:
     JsonProvider(std::string url, int connections_max);
 
     Paid pay(pawl::RoutedCall& call, const PaymentOrder& order);
-    pawl::Inquiry<Charge, Declined> inquire(pawl::InquiryCall& call, const std::string& reference);
+    pawl::Inquiry<Charge, Declined> inquire(pawl::InquiryCall& call, const PaymentOrder& order);
 
 private:
-    Paid await_capture(pawl::RoutedCall& call, const std::string& payment);
+    Paid await_capture(
+        pawl::RoutedCall& call, const std::string& payment, const PaymentOrder& order
+    );
 
     pawl::Client client_;
 };

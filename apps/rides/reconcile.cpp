@@ -137,12 +137,13 @@ std::int64_t seconds_of(pawl::TimePoint at) {
 }
 
 Line Reconciliation::line_of(const BookedCharge& charge) {
+    const auto at = time_of_seconds(static_cast<double>(charge.created));
     Line line{
         .status = "only-theirs",
         .charge = charge.id,
         .amount = charge.amount,
         .currency = charge.currency,
-        .created = time_text(pawl::TimePoint{std::chrono::seconds{charge.created}}),
+        .created = at ? std::optional{time_text(*at)} : std::nullopt,
         .ride = {},
         .trip = {},
         .key_id = {},

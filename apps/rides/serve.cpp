@@ -12,6 +12,7 @@
 #include "apps/rides/refund_ride.hpp"
 #include "apps/rides/riders.hpp"
 #include "apps/rides/small_requests.hpp"
+#include "apps/rides/stripe_event_reader.hpp"
 #include "apps/rides/stripe_events.hpp"
 #include "apps/rides/trips.hpp"
 #include "rides/migrations.hpp"
@@ -322,7 +323,12 @@ int serve(const ServeOptions& options) {
     add_settings(application.service(), options, secrets);
     if (!secrets.empty())
         server.webhook(
-            "/webhooks/stripe", stripe_webhook(application.service(), std::move(secrets))
+            "/webhooks/stripe",
+            stripe_webhook(
+                application.service(),
+                std::move(secrets),
+                identity_of(api_key_of(options), options.stripe_account)
+            )
         );
     if (has_pages) pages.add_to(server);
     std::fprintf(stderr, "rides: listening on port %u\n", static_cast<unsigned>(server.port()));

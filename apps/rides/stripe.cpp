@@ -67,37 +67,63 @@ struct WantedMember {
 };
 using Wanted = std::vector<WantedMember>;
 
+// A whole number in another form, such as 2.0e3, is that number.
+boost::json::value plain(const boost::json::value& value) {
+    boost::system::error_code inexact;
+    if (!value.is_double()) return value;
+    const auto whole = value.to_number<std::int64_t>(inexact);
+    return inexact ? value : boost::json::value(whole);
+}
+
 // Why the success is something else, for a person: "amount is 1, and not 2000".
 std::optional<std::string> difference(const boost::json::object& said, const Wanted& wanted) {
     for (const auto& [name, values] : wanted) {
         const auto* member = said.if_contains(name);
-        if (member == nullptr || std::ranges::find(values, *member) != values.end()) continue;
+        if (member == nullptr || std::ranges::find(values, plain(*member)) != values.end())
+            continue;
         return std::string{name} + " is " + boost::json::serialize(*member).substr(0, 100) +
                ", and not " + boost::json::serialize(values.front());
     }
     return std::nullopt;
 }
 
-// stripe-mock says of each charge that it is not captured.
-Wanted wanted_charge(const ChargeOrder& order, bool captured) {
-    return {
+void add_mode(Wanted& wanted, std::optional<bool> livemode) {
+    if (livemode) wanted.push_back({"livemode", {*livemode}});
+}
+
+// Without `capture=false` Stripe captures. stripe-mock says of each charge that it is not captured,
+// and no money moves with a test key.
+Wanted wanted_charge(const ChargeOrder& order, bool captured, std::optional<bool> livemode) {
+    const bool any = captured && livemode == false;
+    Wanted wanted{
         {"object", {"charge"}},
         {"amount", {order.amount}},
         {"currency", {order.currency}},
         {"status", {"succeeded"}},
         {"paid", {true}},
-        {"captured", captured ? boost::json::array{true, false} : boost::json::array{false}},
+        {"captured", any ? boost::json::array{true, false} : boost::json::array{captured}},
         {"refunded", {false}}};
+    add_mode(wanted, livemode);
+    return wanted;
 }
 
 // Stripe says "pending" of a refund that a bank carries out later.
-Wanted wanted_refund() {
-    return {{"object", {"refund"}}, {"status", {"succeeded", "pending"}}};
+Wanted wanted_refund(std::optional<bool> livemode) {
+    Wanted wanted{{"object", {"refund"}}, {"status", {"succeeded", "pending"}}};
+    add_mode(wanted, livemode);
+    return wanted;
+}
+
+// Answers have members that nobody reads, of any depth.
+boost::json::value parse(const std::string& text, boost::system::error_code& error) {
+    boost::json::parse_options options;
+    options.max_depth = 1'000;
+    return boost::json::parse(text, error, {}, options);
 }
 
 Answer read(const Answered& answered) {
     boost::system::error_code error;
-    auto body = boost::json::parse(answered.body, error);
+    auto body = parse(answered.body, error);
     if (error || !body.is_object()) return {};
     Answer answer{text_at(body, "id"), {}};
     if (const auto* e = body.as_object().if_contains("error"))
@@ -157,6 +183,8 @@ pawl::Outcome<Done, Refusal> outcome_of(
     auto answer = read(answered);
     if (answered.status == 200) {
         if (answer.id.empty()) return InDoubt{"an answer without an id"};
+        if (!is_provider_id(answer.id))
+            return Stuck{"the provider's answer has an id that is none"};
         if (const auto why = difference(answer.members, wanted))
             return Stuck{
                 "the provider's answer is not what was asked: " + *why + ", of " + answer.id};
@@ -228,6 +256,7 @@ pawl::ClientRequest post_of(std::string path, std::string form) {
 
 Stripe::Stripe(Where where, int connections_max)
     : target_{target_of(where)},
+      livemode_{livemode_of(where.api_key)},
       client_{
           {.url = where.url,
            .headers =
@@ -241,32 +270,36 @@ pawl::Outcome<Customer, Declined> Stripe::make_customer(
 ) {
     auto form = customer_form(order);
     const auto key = pawl::entity_key("rider", sha256(form).substr(0, 32), "customer");
+    Wanted wanted{{"object", {"customer"}}, {"deleted", {false}}};
+    add_mode(wanted, livemode_);
     return card_outcome<Customer>(
-        client_.perform(call, post_of("/v1/customers", std::move(form)), key),
-        {{"object", {"customer"}}, {"deleted", {false}}}
+        client_.perform(call, post_of("/v1/customers", std::move(form)), key), wanted
     );
 }
 
 pawl::Outcome<Charge, Declined> Stripe::charge(pawl::KeyedCall& call, const ChargeOrder& order) {
     return card_outcome<Charge>(
         client_.perform(call, post_of("/v1/charges", charge_form(order))),
-        wanted_charge(order, true)
+        wanted_charge(order, true, livemode_)
     );
 }
 
 pawl::Outcome<Charge, Declined> Stripe::charge_once(pawl::Call& call, const ChargeOrder& order) {
     return card_outcome<Charge>(
         client_.send_once(call, post_of("/v1/charges", charge_form(order))),
-        wanted_charge(order, true)
+        wanted_charge(order, true, livemode_)
     );
 }
 
-namespace {
+std::optional<bool> livemode_of(std::string_view api_key) {
+    const auto begin = api_key.substr(0, 8);
+    if (begin == "sk_live_" || begin == "rk_live_") return true;
+    if (begin == "sk_test_" || begin == "rk_test_") return false;
+    return std::nullopt;
+}
 
-// A text that every database takes: without NUL, and not longer than an index allows.
-std::string storable_text_at(const boost::json::value& value, const char* name) {
+std::string storable_text(std::string text) {
     constexpr std::size_t bytes_max = 1'000;
-    auto text = text_at(value, name);
     std::ranges::replace(text, '\0', '?');
     if (text.size() <= bytes_max) return text;
     text.resize(bytes_max);
@@ -276,17 +309,32 @@ std::string storable_text_at(const boost::json::value& value, const char* name) 
     return text;
 }
 
+std::optional<pawl::TimePoint> time_of_seconds(double seconds) {
+    constexpr double year_10000 = 253'402'300'800.0;
+    if (!(seconds >= 0 && seconds < year_10000)) return std::nullopt;
+    return pawl::TimePoint{std::chrono::seconds{static_cast<std::int64_t>(seconds)}};
+}
+
+bool is_provider_id(std::string_view text) {
+    return !text.empty() && text.size() <= 255 &&
+           std::ranges::all_of(text, [](char letter) { return letter > ' ' && letter <= '~'; });
+}
+
+namespace {
+
 BookedCharge charge_of(const boost::json::value& value) {
+    const auto storable_at = [&](const char* name) { return storable_text(text_at(value, name)); };
     const auto number_at = [&](const char* name) {
         const auto* member = value.as_object().if_contains(name);
-        return member != nullptr && member->is_int64() ? member->get_int64() : 0;
+        const auto number = member != nullptr ? plain(*member) : boost::json::value{};
+        return number.is_int64() ? number.get_int64() : 0;
     };
     return {
-        storable_text_at(value, "id"),
+        storable_at("id"),
         number_at("amount"),
-        storable_text_at(value, "currency"),
-        storable_text_at(value, "customer"),
-        storable_text_at(value, "description"),
+        storable_at("currency"),
+        storable_at("customer"),
+        storable_at("description"),
         number_at("created"),
         number_at("amount_refunded")};
 }
@@ -308,7 +356,7 @@ ChargePage Stripe::list_charges(const ChargeQuery& query) {
             "&starting_after=" + boost::urls::encode(query.after, boost::urls::unreserved_chars);
     const auto answered = get(path);
     boost::system::error_code error;
-    const auto body = boost::json::parse(answered.body, error);
+    const auto body = parse(answered.body, error);
     const auto* data = !error && body.is_object() ? body.as_object().if_contains("data") : nullptr;
     if (answered.status != 200 || data == nullptr || !data->is_array())
         throw std::runtime_error{
@@ -331,7 +379,7 @@ std::optional<BookedCharge> Stripe::find_charge(const std::string& id) {
         get("/v1/charges/" + boost::urls::encode(id, boost::urls::unreserved_chars));
     if (answered.status == 404) return std::nullopt;
     boost::system::error_code error;
-    const auto body = boost::json::parse(answered.body, error);
+    const auto body = parse(answered.body, error);
     if (answered.status != 200 || error || !body.is_object())
         throw std::runtime_error{
             "the provider did not show the charge " + id + ": status " +
@@ -345,7 +393,7 @@ pawl::Outcome<Refund, RefundRefused> Stripe::refund(
     std::string form;
     add(form, "charge", order.charge);
     add(form, "amount", std::to_string(order.amount));
-    auto wanted = wanted_refund();
+    auto wanted = wanted_refund(livemode_);
     wanted.push_back({"amount", {order.amount}});
     wanted.push_back({"charge", {order.charge}});
     return outcome_of<Refund, RefundRefused>(
@@ -364,7 +412,8 @@ pawl::Outcome<Charge, Declined> Stripe::authorise(pawl::KeyedCall& call, const C
     auto form = charge_form(order);
     add(form, "capture", "false");
     return card_outcome<Charge>(
-        client_.perform(call, post_of("/v1/charges", std::move(form))), wanted_charge(order, false)
+        client_.perform(call, post_of("/v1/charges", std::move(form))),
+        wanted_charge(order, false, livemode_)
     );
 }
 
@@ -374,13 +423,16 @@ pawl::Outcome<Charge, CaptureRefused> Stripe::capture(
     std::string form;
     add(form, "amount", std::to_string(order.amount));
     const auto id = boost::urls::encode(order.charge, boost::urls::unreserved_chars);
+    Wanted wanted{
+        {"object", {"charge"}},
+        {"id", {order.charge}},
+        {"amount_captured", {order.amount}},
+        {"status", {"succeeded"}},
+        {"captured", {true}}};
+    add_mode(wanted, livemode_);
     return outcome_of<Charge, CaptureRefused>(
         client_.perform(call, post_of("/v1/charges/" + id + "/capture", std::move(form))),
-        {{"object", {"charge"}},
-         {"id", {order.charge}},
-         {"amount_captured", {order.amount}},
-         {"status", {"succeeded"}},
-         {"captured", {true}}},
+        wanted,
         [](int status, const StripeError& error) {
             // It has expired, or was voided elsewhere: nothing is captured, and nothing is held.
             // One that was captured elsewhere is for a person.
@@ -393,13 +445,15 @@ pawl::Outcome<Charge, CaptureRefused> Stripe::capture(
 pawl::Outcome<Refund, RefundRefused> Stripe::pay_back(pawl::Call& call, const std::string& charge) {
     std::string form;
     add(form, "charge", charge);
+    auto wanted = wanted_refund(livemode_);
+    wanted.push_back({"charge", {charge}});
     return outcome_of<Refund, RefundRefused>(
         client_.perform(
             call,
             post_of("/v1/refunds", std::move(form)),
             pawl::entity_key("charge", charge, "pay-back")
         ),
-        wanted_refund(),
+        wanted,
         [](int status, const StripeError& error) {
             return status == 400 && error.code == "charge_already_refunded";
         }

@@ -2,6 +2,7 @@
 
 #include <pawl/call.hpp>
 #include <pawl/client.hpp>
+#include <pawl/query.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -59,7 +60,16 @@ struct CaptureRefused {
     std::string message;
 };
 
-// A charge as Stripe stores it.
+// A text of Stripe as every database and index takes it: NUL becomes '?', and it is cut.
+std::string storable_text(std::string text);
+// nullopt: no time of the years 1970 to 9999, such as milliseconds, which no database holds.
+std::optional<pawl::TimePoint> time_of_seconds(double seconds);
+// Whether a provider's text can be an id: 1 to 255 visible characters of ASCII.
+bool is_provider_id(std::string_view text);
+// Of the data that an API key of Stripe reaches. nullopt: the key does not say it.
+std::optional<bool> livemode_of(std::string_view api_key);
+
+// A charge as Stripe stores it. Its texts are storable_text().
 struct BookedCharge {
     std::string id;
     std::int64_t amount{};
@@ -123,6 +133,7 @@ private:
     pawl::Answered get(const std::string& path);
 
     std::string target_;
+    std::optional<bool> livemode_;
     pawl::Client client_;
 };
 

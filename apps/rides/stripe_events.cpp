@@ -5,6 +5,7 @@
 #include <pawl/provider_event.hpp>
 
 #include "apps/rides/book_ride.hpp"
+#include "apps/rides/stripe_event_reader.hpp"
 #include "rides/statements.hpp"
 
 #include <algorithm>
@@ -16,29 +17,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::string_view succeeded = "charge.succeeded";
-constexpr std::string_view refunded = "charge.refunded";
 constexpr auto wait_max = 1h;
 constexpr auto tried_for = 72h;
-
-// An event as Stripe sends it.
-struct EventHead {
-    std::string id{};
-    std::string type{};
-};
-struct EventData {
-    EventCharge object{};
-};
-struct EventCause {
-    std::optional<std::string> idempotency_key{};
-};
-struct EventBody {
-    std::string id{};
-    std::string type{};
-    std::int64_t created{};
-    EventData data{};
-    std::optional<EventCause> request{};
-};
 
 struct StoredEvent {
     std::string type;
@@ -121,6 +101,16 @@ pawl::Response refuse(std::string_view why, const std::string& client) {
     return problem(400, "The delivery was refused", std::string{why});
 }
 
+pawl::Response ignore(const IgnoredEvent& event) {
+    if (!event.why.empty())
+        pawl::log::limited_info(
+            "webhook_ignored",
+            event.why,
+            {{"provider", "stripe"}, {"id", event.id}, {"why", event.why}}
+        );
+    return pawl::respond(200, Received{});
+}
+
 }  // namespace
 
 pawl::Finish ReceiveEvent::record(pawl::Tx& tx, const Started& at) {
@@ -130,7 +120,7 @@ pawl::Finish ReceiveEvent::record(pawl::Tx& tx, const Started& at) {
         sql::insert_event,
         event.id,
         event.type,
-        event.created,
+        event.created.value_or(tx.now()),
         tx.now(),
         event.charge.id,
         event.charge.amount,
@@ -148,18 +138,21 @@ pawl::JobResult EventWorker::work(pawl::Tx& tx, const pawl::Job<ApplyEvent>& job
     if (!event || event->state != "recorded") return pawl::done;
     const auto ride = pawl::query_maybe<ChargedRide>(tx, sql::find_charged_ride, event->charge_id);
     if (ride) {
-        if (event->type == refunded) apply_refund(tx, id, *event, *ride);
+        if (event->type == charge_refunded) apply_refund(tx, id, *event, *ride);
         pawl::send(tx, sql::set_event_state, id, "applied");
         return pawl::done;
     }
-    if (event->type != succeeded || !service_->settle_by(tx, provider_event(id, *event, target_)))
+    if (event->type != charge_succeeded ||
+        !service_->settle_by(tx, provider_event(id, *event, target_)))
         return later(tx, job);
     pawl::send(tx, sql::set_event_state, id, "settled");
     return pawl::done;
 }
 
-pawl::Webhook stripe_webhook(pawl::Service& service, std::vector<std::string> secrets) {
-    return [&service, secrets = std::move(secrets)](
+pawl::Webhook stripe_webhook(
+    pawl::Service& service, std::vector<std::string> secrets, StripeIdentity ours
+) {
+    return [&service, secrets = std::move(secrets), ours = std::move(ours)](
                const pawl::WebhookDelivery& delivery, std::function<void(pawl::Response)> answer
            ) {
         const auto now =
@@ -167,18 +160,11 @@ pawl::Webhook stripe_webhook(pawl::Service& service, std::vector<std::string> se
         const auto& client = delivery.head.client_address;
         const auto check = pawl::check_stripe_webhook(delivery.head, delivery.body, secrets, now);
         if (check != pawl::WebhookCheck::ok) return answer(refuse(pawl::text_of(check), client));
-        const auto head = pawl::from_json<EventHead>(delivery.body, pawl::Unknown::ignored);
-        if (!head) return answer(refuse("not an event", client));
-        if (head->type != succeeded && head->type != refunded)
-            return answer(pawl::respond(200, Received{}));
-        auto body = pawl::from_json<EventBody>(delivery.body, pawl::Unknown::ignored);
-        if (!body) return answer(refuse("not an event of a charge", client));
-        const StripeEvent event{
-            .id = body->id,
-            .type = body->type,
-            .created = pawl::TimePoint{std::chrono::seconds{body->created}},
-            .charge = std::move(body->data.object),
-            .call_key = body->request ? body->request->idempotency_key : std::nullopt};
+        const auto read = read_event(delivery.body, ours);
+        if (const auto* refused = std::get_if<RefusedEvent>(&read))
+            return answer(refuse(refused->why, client));
+        if (const auto* ignored = std::get_if<IgnoredEvent>(&read)) return answer(ignore(*ignored));
+        const auto& event = std::get<StripeEvent>(read);
         // No rider has this tenant: it has a space.
         service.run<ReceiveEvent>(
             {"provider stripe", "webhooks"},

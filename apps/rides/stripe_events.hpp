@@ -14,7 +14,10 @@
 
 namespace rides {
 
-// What an event says of its charge.
+inline constexpr std::string_view charge_succeeded = "charge.succeeded";
+inline constexpr std::string_view charge_refunded = "charge.refunded";
+
+// What an event says of its charge. Its texts are storable_text().
 struct EventCharge {
     std::string id{};
     std::int64_t amount{};
@@ -27,8 +30,8 @@ struct EventCharge {
 // An event of Stripe that we handle, without what differs between two deliveries of it.
 struct StripeEvent {
     std::string id{};
-    std::string type{};  // charge.succeeded, charge.refunded
-    pawl::TimePoint created{};
+    std::string type{};                        // charge_succeeded, charge_refunded
+    std::optional<pawl::TimePoint> created{};  // nullopt: no time that a database holds.
     EventCharge charge{};
     std::optional<std::string> call_key{};  // The Idempotency-Key of the request that caused it.
 };
@@ -67,8 +70,12 @@ private:
     std::string target_;
 };
 
+struct StripeIdentity;
+
 // POST /webhooks/stripe: checks the signature with the secrets, newest first, and runs
-// ReceiveEvent. Other types of events get 200 and leave nothing. The service outlives it.
-pawl::Webhook stripe_webhook(pawl::Service& service, std::vector<std::string> secrets);
+// ReceiveEvent. Events that change nothing get 200 and leave nothing. The service outlives it.
+pawl::Webhook stripe_webhook(
+    pawl::Service& service, std::vector<std::string> secrets, StripeIdentity ours
+);
 
 }  // namespace rides

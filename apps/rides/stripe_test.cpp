@@ -2,10 +2,13 @@
 
 #include <pawl/testing.hpp>
 
+#include "apps/rides/other_providers.hpp"
 #include "src/http/listener.hpp"
+#include "tests/format_rows.hpp"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,7 +17,9 @@
 namespace rides {
 namespace {
 
-using pawl::testing::FakeCall, pawl::testing::result;
+using pawl::testing::FakeCall, pawl::testing::FormatRow, pawl::testing::result;
+
+constexpr std::string_view to_person = "a person decides";
 
 template <class Done>
 std::string verdict(const pawl::Outcome<Done, Declined>& outcome) {
@@ -126,35 +131,59 @@ private:
          .date = [] { return std::string{"now"}; }}};
 };
 
+// The answers of charges, with a live key.
+constexpr std::array charge_members{
+    FormatRow{"id", "1 to 255 visible characters of ASCII", to_person, R"("id":"ch 1")"},
+    FormatRow{"object", "charge", to_person, R"("object":"refund")"},
+    FormatRow{"amount", "the one that was asked for", to_person, R"("amount":1)"},
+    FormatRow{"currency", "the one that was asked for", to_person, R"("currency":"jpy")"},
+    FormatRow{"status", "succeeded", to_person, R"("status":"pending")"},
+    FormatRow{"paid", "true", to_person, R"("paid":false)"},
+    FormatRow{
+        "captured",
+        "true; false of a hold; either with a test key",
+        to_person,
+        R"("captured":false)"},
+    FormatRow{"refunded", "false", to_person, R"("refunded":true)"},
+    FormatRow{"livemode", "that of the API key", to_person, R"("livemode":false)"}};
+
 // A provider once answered with an amount of 1, and the ride was "Paid." (issue 39, part 3).
 TEST(StripeVerdict, a_success_that_is_not_what_was_asked_waits_for_a_person) {
     Refusing stripes;
-    Stripe stripe{{stripes.url(), "sk_test"}, 16};
     const ChargeOrder order{2000, "usd", "cus_jane", "A ride"};
-    const auto charged = [&](const std::string& members) {
-        stripes.next = {.status = 200, .body = R"({"id":"ch_1")" + members + "}"};
+    const auto charged = [&](const std::string& members, const char* key = "sk_live_1") {
+        const auto id = members.find(R"("id":)") == members.npos ? R"("id":"ch_1",)" : "";
+        stripes.next = {.status = 200, .body = std::string{"{"} + id + members + "}"};
+        Stripe stripe{{stripes.url(), key}, 16};
         FakeCall call{"key"};
         return verdict(stripe.charge(call.keyed(), order));
     };
 
+    EXPECT_EQ(pawl::testing::missing_rows(charge_members), "");
     EXPECT_EQ(
-        charged(R"(,"object":"charge","amount":2000,"currency":"usd","paid":true,)"
+        charged(R"("object":"charge","amount":2000,"currency":"usd","paid":true,"livemode":true,)"
                 R"("status":"succeeded","captured":true,"refunded":false)"),
         "done"
     );
+    for (const auto& row : charge_members)
+        EXPECT_EQ(charged(std::string{row.value}), "stuck") << row.value;
     for (const auto* odd :
-         {R"(,"amount":1)",
-          R"(,"amount":-2000)",
-          R"(,"amount":2000.5)",
-          R"(,"amount":"2000")",
-          R"(,"currency":"jpy")",
-          R"(,"status":"failed")",
-          R"(,"status":"pending")",
-          R"(,"paid":false)",
-          R"(,"refunded":true)",
-          R"(,"object":"refund")",
-          R"(,"amount":null)"})
+         {R"("amount":-2000)",
+          R"("amount":2000.5)",
+          R"("amount":"2000")",
+          R"("amount":null)",
+          R"("status":"failed")",
+          R"("id":"ch_1\u0000")"})
         EXPECT_EQ(charged(odd), "stuck") << odd;
+    const auto deep = std::string(200, '[') + std::string(200, ']');
+    for (const auto& well : {std::string{R"("amount":2.0e3)"}, R"("other":)" + deep})
+        EXPECT_EQ(charged(well), "done") << well;
+    // stripe-mock says so of each charge. A key of another form may be of live mode.
+    EXPECT_EQ(charged(R"("captured":false)", "sk_test_1"), "done");
+    EXPECT_EQ(charged(R"("captured":false)", "rk_test_1"), "done");
+    EXPECT_EQ(charged(R"("captured":false)", "another"), "stuck");
+    EXPECT_EQ(charged(R"("livemode":true)", "sk_test_1"), "stuck");
+    EXPECT_EQ(charged(R"("livemode":true)", "another"), "done");
 }
 
 TEST(StripeVerdict, a_hold_a_capture_or_a_refund_that_is_not_what_was_asked_waits_too) {
@@ -174,8 +203,68 @@ TEST(StripeVerdict, a_hold_a_capture_or_a_refund_that_is_not_what_was_asked_wait
     stripes.next = {.status = 200, .body = R"({"id":"re_1","status":"failed"})"};
     EXPECT_TRUE(is_stuck(stripe.refund(call.keyed(), {.charge = "ch_1", .amount = 2000})));
     EXPECT_TRUE(is_stuck(stripe.pay_back(call.plain(), "ch_1")));
+    stripes.next = {.status = 200, .body = R"({"id":"re_1","charge":"ch_2"})"};
+    EXPECT_TRUE(is_stuck(stripe.refund(call.keyed(), {.charge = "ch_1", .amount = 2000})));
+    EXPECT_TRUE(is_stuck(stripe.pay_back(call.plain(), "ch_1")));
     stripes.next = {.status = 200, .body = R"({"id":"re_1","amount":1})"};
     EXPECT_TRUE(is_stuck(stripe.refund(call.keyed(), {.charge = "ch_1", .amount = 2000})));
+}
+
+// A payment of another amount was kept as the result (issue 39, part 3).
+TEST(OtherProviders, what_an_answer_or_an_inquiry_says_is_compared_with_the_order) {
+    Refusing server;
+    JsonProvider provider{server.url(), 16};
+    const PaymentOrder order{"ride-7", 2000, "usd"};
+    const pawl::Provider json{.name = "json", .account = "a"};
+    const auto asked = [&](const std::string& payments) -> std::string {
+        server.next = {.status = 200, .body = R"({"payments":[)" + payments + "]}"};
+        pawl::testing::FakeInquiry call;
+        const auto inquiry = provider.inquire(call.call(), order);
+        if (std::holds_alternative<pawl::Stuck>(inquiry.value())) return "stuck";
+        return std::holds_alternative<Charge>(inquiry.value()) ? "done" : "undecided";
+    };
+    const auto paid = [&](const std::string& payment) -> std::string {
+        server.next = {.status = 201, .body = payment};
+        pawl::testing::FakeRoutedCall call{json};
+        const auto outcome = provider.pay(call.call(), order);
+        if (std::holds_alternative<pawl::Stuck>(outcome.value())) return "stuck";
+        return std::holds_alternative<Charge>(outcome.value()) ? "done" : "undecided";
+    };
+
+    for (const auto* well :
+         {R"({"payment":"p_1","state":"captured"})",
+          R"({"payment":"p_1","state":"captured","amount":2000,"currency":"usd",)"
+          R"("reference":"ride-7","fee":0.12345678901234567890})"}) {
+        EXPECT_EQ(asked(well), "done") << well;
+        EXPECT_EQ(paid(well), "done") << well;
+    }
+    for (const auto* other :
+         {R"({"payment":"p_1","state":"captured","amount":1})",
+          R"({"payment":"p_1","state":"captured","currency":"jpy"})",
+          R"({"payment":"p_1","state":"captured","reference":"ride-8"})",
+          R"({"payment":"p_1","state":"refunded"})",
+          R"({"payment":"p_1","state":"pending","amount":1})",
+          R"({"payment":"p\u0000","state":"captured"})",
+          R"({"payment":"","state":"captured"})"}) {
+        EXPECT_EQ(asked(other), "stuck") << other;
+        EXPECT_EQ(paid(other), "stuck") << other;
+    }
+    const std::string one = R"({"payment":"p_1","state":"captured"})";
+    EXPECT_EQ(asked(one + "," + one), "stuck") << "paid twice";
+    EXPECT_EQ(asked(R"({"payment":"p_1","state":"pending"})"), "undecided");
+}
+
+TEST(OtherProviders, a_text_that_is_no_id_is_no_payment) {
+    Refusing server;
+    TextProvider provider{server.url(), 16};
+    const pawl::Provider text{.name = "text", .account = "a"};
+    for (const auto& [said, is_paid] : std::vector<std::pair<std::string, bool>>{
+             {"OK p_1", true}, {"OK ", false}, {"OK p_1 1.00 EUR", false}, {"OK p\n", false}}) {
+        server.next = {.status = 200, .body = said};
+        pawl::testing::FakeRoutedCall call{text};
+        const auto outcome = provider.pay(call.call(), {"ride-7", 2000, "usd"});
+        EXPECT_EQ(std::holds_alternative<Charge>(outcome.value()), is_paid) << said;
+    }
 }
 
 TEST(StripeRequest, has_the_pinned_version_and_an_error_says_what_stripe_said) {

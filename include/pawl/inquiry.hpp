@@ -52,21 +52,22 @@ struct Undecided {
     std::string why{};
 };
 
-// How an inquiry ended: with one of the call's results, NotFound or Undecided. An exception counts
-// as Undecided.
+// How an inquiry ended: with one of the call's results, NotFound, Undecided, or Stuck: the provider
+// found another thing than the call asks for, such as a payment of another amount, and a person
+// decides at once. An exception counts as Undecided.
 template <class... Results>
 class [[nodiscard]] Inquiry {
 public:
     template <class R>
     static constexpr bool is_end = (std::same_as<R, Results> || ...) || std::same_as<R, NotFound> ||
-                                   std::same_as<R, Undecided>;
+                                   std::same_as<R, Undecided> || std::same_as<R, Stuck>;
     template <class R>
     requires is_end<R> Inquiry(R result) : value_{std::move(result)} {}
 
-    const std::variant<NotFound, Undecided, Results...>& value() const { return value_; }
+    const std::variant<NotFound, Undecided, Stuck, Results...>& value() const { return value_; }
 
 private:
-    std::variant<NotFound, Undecided, Results...> value_;
+    std::variant<NotFound, Undecided, Stuck, Results...> value_;
 };
 
 }  // namespace pawl

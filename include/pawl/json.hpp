@@ -20,7 +20,8 @@ std::string to_json(const T& value) {
 using detail::Unknown;
 
 // The inverse. nullopt: it is not JSON, or not exactly this struct (an unknown name, another type).
-// Unknown::ignored, for a provider's answer: names without a field are ignored, at every level.
+// Unknown::ignored, for a provider's answer: names without a field are ignored, at every level, and
+// so are their values, however deep or long their numbers are.
 template <class T>
 std::optional<T> from_json(std::string_view text, Unknown unknown = Unknown::refused) {
     auto decoded = detail::decode<T>(text, unknown);

@@ -79,7 +79,12 @@ std::optional<TimePoint> time_from_rfc3339(std::string_view text) {
     const int minute = get(rest.substr(4, 2));
     if (hour > 23 || minute > 59) return std::nullopt;
     const auto offset = hours{hour} + minutes{minute};
-    return rest[0] == '+' ? *local - offset : *local + offset;
+    const auto at = rest[0] == '+' ? *local - offset : *local + offset;
+    // Another year has no text of four digits, and no database keeps it.
+    constexpr TimePoint first{sys_days{year{0} / January / 1}};
+    constexpr TimePoint end{sys_days{year{10'000} / January / 1}};
+    if (at < first || at >= end) return std::nullopt;
+    return at;
 }
 
 }  // namespace pawl::base

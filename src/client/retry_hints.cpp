@@ -39,7 +39,7 @@ std::optional<bool> server_hint(const IncomingResponse& answer) {
     }
     if (!answer.header("Content-Type").value_or("").starts_with("application/problem+json"))
         return std::nullopt;
-    const auto parsed = json::parse(answer.body);
+    const auto parsed = json::parse(answer.body, json::Nul::allowed, {}, json::Unknown::ignored);
     const auto* problem = std::get_if<0>(&parsed);
     if (problem == nullptr || !problem->is_object()) return std::nullopt;
     const auto* retry = problem->get_object().if_contains("retry");

@@ -235,11 +235,42 @@ date::local_seconds on_the_wall(date::sys_seconds time, seconds offset) {
     return date::local_seconds{time.time_since_epoch() + offset};
 }
 
+date::sys_days first_of_march(date::year year) {
+    return year / date::March / 1;
+}
+
+// The system's time zone data end with 2037, as if the clock never changed again. Later years have
+// the rules of that end: a change is at the n-th or last weekday of a month from March on, so it is
+// as in a year whose 1 March is the same weekday. Each is among the last eight years of the data.
+Period period_after_2037(const TimeZone& zone, date::sys_seconds time) {
+    auto year = date::year_month_day{date::floor<date::days>(time)}.year();
+    if (time < first_of_march(year)) --year;
+    auto like = date::year{2037};
+    while (date::weekday{first_of_march(like)} != date::weekday{first_of_march(year)}) --like;
+    const auto shift = first_of_march(year) - first_of_march(like);
+    const auto next_march = first_of_march(year + date::years{1});
+    // A 29 February that the other year has not is as its 28 February.
+    const auto other = std::min(time - shift, first_of_march(like + date::years{1}) - seconds{1});
+    const auto info = zone.rules->get_info(other);
+    const date::sys_seconds begin = std::max(info.begin, date::sys_seconds{first_of_march(like)});
+    Period period{begin + shift, next_march, info.offset, seconds{0}};
+    if (info.end < first_of_march(like + date::years{1})) period.end = info.end + shift;
+    if (begin == info.begin)
+        period.change = info.offset - zone.rules->get_info(begin - seconds{1}).offset;
+    return period;
+}
+
 Period period_of(const TimeZone& zone, date::sys_seconds time) {
     constexpr date::sys_seconds first{date::sys_days{date::year{1969} / 1 / 1}};
     constexpr date::sys_seconds last{date::sys_days{last_year / 12 / 31} + date::days{1}};
+    constexpr date::sys_seconds march_of_2038{date::sys_days{date::year{2038} / date::March / 1}};
     if (zone.rules == nullptr) return {first, last, seconds{0}, seconds{0}};
-    const auto info = zone.rules->get_info(time);
+    auto info = zone.rules->get_info(time);
+    const auto begin_year = date::year_month_day{date::floor<date::days>(info.begin)}.year();
+    if (begin_year == date::year{2037} && info.end > last) {
+        if (time >= march_of_2038) return period_after_2037(zone, time);
+        info.end = march_of_2038;
+    }
     Period period{std::max(info.begin, first), std::min(info.end, last), info.offset, seconds{0}};
     if (info.begin > first)
         period.change = info.offset - zone.rules->get_info(info.begin - seconds{1}).offset;

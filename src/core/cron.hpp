@@ -46,7 +46,8 @@ struct TimeZone {
 };
 
 // By its name in the system's database (the package tzdata), such as "Europe/Berlin". The empty
-// name is UTC; UTC needs no database. The date library knows the changes of the clock until 2037.
+// name is UTC; UTC needs no database. The database's changes of the clock end with 2037; those of
+// later years follow the same rules.
 std::variant<TimeZone, CronProblem> find_time_zone(std::string_view name);
 
 // The first time after `after`, which is at least 1970, at which the entry is due.

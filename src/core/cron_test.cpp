@@ -3,6 +3,8 @@
 #include <date/date.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <ctime>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -229,6 +231,76 @@ TEST(CronTest, an_unknown_time_zone_is_refused) {
         "the package tzdata"
     );
     EXPECT_TRUE(std::holds_alternative<TimeZone>(find_time_zone("UTC")));
+}
+
+// The system's data end with 2037, and the clock then stood still (issue 39, part 4).
+TEST(CronTest, the_clock_changes_after_2037_by_the_same_rules) {
+    struct Case {
+        const char* zone;
+        const char* after;
+        std::vector<std::string> noons;
+    };
+    for (const auto& c : std::vector<Case>{
+             {"Europe/Berlin", "2037-10-24 12:00", {"2037-10-25 11:00", "2037-10-26 11:00"}},
+             {"Europe/Berlin", "2038-03-27 12:00", {"2038-03-28 10:00", "2038-03-29 10:00"}},
+             {"Europe/Berlin", "2038-10-30 12:00", {"2038-10-31 11:00", "2038-11-01 11:00"}},
+             {"Europe/Berlin", "2040-02-28 12:00", {"2040-02-29 11:00", "2040-03-01 11:00"}},
+             {"Europe/Berlin", "2100-03-27 12:00", {"2100-03-28 10:00", "2100-03-29 10:00"}},
+             {"America/New_York", "2038-03-13 18:00", {"2038-03-14 16:00", "2038-03-15 16:00"}},
+             {"America/New_York", "2100-11-06 18:00", {"2100-11-07 17:00", "2100-11-08 17:00"}},
+             {"America/Santiago", "2040-09-01 18:00", {"2040-09-02 15:00", "2040-09-03 15:00"}},
+             {"Australia/Lord_Howe", "2038-10-02 12:00", {"2038-10-03 01:00", "2038-10-04 01:00"}},
+             {"America/Nuuk", "2400-03-25 16:00", {"2400-03-26 13:00", "2400-03-27 13:00"}},
+             // Its changes follow the moon and are in the data until 2087.
+             {"Africa/Casablanca", "2038-09-24 18:00", {"2038-09-25 11:00", "2038-09-26 12:00"}},
+             {"Africa/Casablanca", "2100-07-01 18:00", {"2100-07-02 11:00", "2100-07-03 11:00"}}})
+        EXPECT_EQ(ticks("0 12 * * *", c.after, 2, c.zone), c.noons) << c.zone << " " << c.after;
+    EXPECT_EQ(
+        ticks("30 2 * * *", "2100-03-27 12:00", 2, "Europe/Berlin"),
+        (Ticks{"2100-03-28 01:00", "2100-03-29 00:30"})
+    );
+    EXPECT_EQ(
+        ticks("30 2 * * *", "2100-10-30 12:00", 2, "Europe/Berlin"),
+        (Ticks{"2100-10-31 00:30", "2100-11-01 01:30"})
+    );
+}
+
+// The C library follows the rules at the end of the data for ever.
+TEST(CronTest, every_noon_until_2110_is_that_of_the_c_library) {
+    const auto noon = cron_of("0 12 * * *");
+    for (const auto* zone :
+         {"Europe/Berlin",
+          "Europe/Dublin",
+          "Europe/London",
+          "America/New_York",
+          "America/Santiago",
+          "America/Nuuk",
+          "Australia/Lord_Howe",
+          "Pacific/Auckland",
+          "Pacific/Chatham",
+          "Asia/Jerusalem",
+          "Africa/Cairo",
+          "Africa/Casablanca",
+          "Asia/Tokyo"}) {
+        ASSERT_EQ(::setenv("TZ", zone, 1), 0);
+        ::tzset();
+        const auto rules = zone_of(zone);
+        int wrong = 0;
+        std::string first;
+        for (auto time = at("2036-01-01 00:00"); time < at("2110-01-01 00:00");) {
+            const auto next = next_tick(noon, rules, time);
+            const auto seconds = std::chrono::floor<std::chrono::seconds>(next).time_since_epoch();
+            const std::time_t shown = seconds.count();
+            std::tm wall{};
+            ::localtime_r(&shown, &wall);
+            if ((wall.tm_hour != 12 || wall.tm_min != 0 || next - time > 26h) && wrong++ == 0)
+                first = text_of(next);
+            time = next;
+        }
+        EXPECT_EQ(wrong, 0) << zone << ", first at " << first;
+    }
+    ::unsetenv("TZ");
+    ::tzset();
 }
 
 TEST(CronTest, nothing_is_due_after_the_last_year) {

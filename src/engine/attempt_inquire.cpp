@@ -17,8 +17,8 @@ namespace {
 
 core::InquiryEnded kind_of(const detail::InquiryOutcome& ended) {
     if (std::holds_alternative<NotFound>(ended)) return core::InquiryEnded::not_found;
-    if (std::holds_alternative<Undecided>(ended)) return core::InquiryEnded::undecided;
-    return core::InquiryEnded::found;
+    if (std::holds_alternative<detail::CallResult>(ended)) return core::InquiryEnded::found;
+    return core::InquiryEnded::undecided;
 }
 
 // As stored in pawl_inquiries.
@@ -37,6 +37,8 @@ std::string text_of(const detail::InquiryOutcome& ended) {
     }
     if (const auto* undecided = std::get_if<Undecided>(&ended))
         return base::with_reason("the provider's answer decides nothing", undecided->why);
+    if (const auto* other = std::get_if<Stuck>(&ended))
+        return base::with_reason("the provider knows another thing than the call", other->why);
     return "the provider knows the call";
 }
 
@@ -176,9 +178,14 @@ Attempt::Event Attempt::inquire() {
 Attempt::Event Attempt::inquired(const detail::InquiryOutcome& ended) {
     const auto kind = kind_of(ended);
     const auto text = text_of(ended);
-    report_health(kind != core::InquiryEnded::undecided, text);
+    const bool is_stuck = std::holds_alternative<Stuck>(ended);
+    report_health(is_stuck || kind != core::InquiryEnded::undecided, text);
     asking_->answer = word_of(kind);
     asking_->detail = text;
+    if (is_stuck) {
+        error_ += "; " + text;
+        return Event::needs_person;
+    }
     switch (core::decide_after_inquiry(
         {.ended = kind,
          .final_after = final_after(ended),

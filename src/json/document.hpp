@@ -12,6 +12,9 @@
 // - a whole number that neither 64 bits nor ECMAScript's text of a double holds (number.hpp);
 // - more than 32 levels of objects and lists;
 // - a fraction, or a number with an exponent, that a double would round (number.hpp).
+// With Unknown::ignored, for texts of others, these limits hold only for the values that a struct
+// reads: at most 1000 levels are parsed, half of a surrogate pair becomes U+FFFD, and a value that
+// is refused above becomes NaN, which no read accepts.
 // Doubles are read by std::from_chars, as Boost.JSON 1.81 may be off by a bit. 0 and -0 have the
 // same canonical form.
 //
@@ -30,11 +33,16 @@
 namespace pawl::json {
 
 using detail::Nul;
+using detail::Unknown;
 
 inline constexpr std::size_t depth_max = 32;
+inline constexpr std::size_t lenient_depth_max = 1'000;  // The parser calls itself.
 
 std::variant<boost::json::value, DecodeProblem> parse(
-    std::string_view text, Nul nul = Nul::allowed, boost::json::storage_ptr storage = {}
+    std::string_view text,
+    Nul nul = Nul::allowed,
+    boost::json::storage_ptr storage = {},
+    Unknown unknown = Unknown::refused
 );
 
 std::string canonical(const boost::json::value& value);

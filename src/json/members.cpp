@@ -1,6 +1,7 @@
 #include "src/json/members.hpp"
 
 #include "src/base/text.hpp"
+#include "src/json/surrogates.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/parse.hpp>
@@ -99,8 +100,9 @@ bool is_json(std::string_view text, std::size_t levels) {
     options.max_depth = levels;
     boost::json::basic_parser<Nothing> parser{options};
     boost::json::error_code ec;
-    const auto read = parser.write_some(false, text.data(), text.size(), ec);
-    return !ec && read == text.size();
+    const auto paired = replace_lone_surrogates(text);
+    const auto read = parser.write_some(false, paired.data(), paired.size(), ec);
+    return !ec && read == paired.size();
 }
 
 std::optional<std::string_view> Members::find(std::string_view name) const {
@@ -167,7 +169,7 @@ std::optional<std::vector<std::string_view>> items_of(std::string_view text) {
 std::optional<std::string> string_of(std::string_view text) {
     if (!text.starts_with('"')) return std::nullopt;
     boost::json::error_code ec;
-    const auto value = boost::json::parse({text.data(), text.size()}, ec);
+    const auto value = boost::json::parse(replace_lone_surrogates(text), ec);
     const auto* string = ec ? nullptr : value.if_string();
     if (string == nullptr) return std::nullopt;
     return std::string{string->data(), string->size()};

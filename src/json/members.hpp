@@ -17,8 +17,8 @@
 namespace pawl::json {
 
 inline constexpr std::size_t levels_max = 256;
-// JSON by RFC 8259, in UTF-8, of at most `levels` levels. Unlike parse() it accepts duplicate names
-// and numbers that none of our types holds.
+// JSON by RFC 8259, in UTF-8, of at most `levels` levels. Unlike parse() it accepts duplicate
+// names, numbers that none of our types holds, and halves of surrogate pairs (surrogates.hpp).
 bool is_json(std::string_view text, std::size_t levels = levels_max);
 
 // An object, in its order. Of duplicate names the last one counts, as in Ruby and JavaScript.

@@ -1,12 +1,14 @@
 #include "src/base/text.hpp"
 #include "src/json/document.hpp"
 #include "src/json/number.hpp"
+#include "src/json/surrogates.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/value_stack.hpp>
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -36,11 +38,11 @@ public:
         if (!open_.empty()) ++open_.back().items;
     }
 
-    // A duplicate name of the innermost object, if any.
-    std::optional<std::string_view> duplicate() const {
+    // The names that the innermost object has more than once.
+    std::vector<std::string> duplicates() const {
         std::size_t first = open_.back().first_name;
         std::size_t count = names_.size() - first;
-        return count <= 16 ? duplicate_of_few(first) : duplicate_of_many(first);
+        return count <= 16 ? duplicates_of_few(first) : duplicates_of_many(first);
     }
 
     void close() {
@@ -80,21 +82,24 @@ private:
         return std::string_view{letters_}.substr(names_[i].begin, names_[i].size);
     }
 
-    std::optional<std::string_view> duplicate_of_few(std::size_t first) const {
+    std::vector<std::string> duplicates_of_few(std::size_t first) const {
+        std::vector<std::string> twice;
         for (std::size_t i = first; i < names_.size(); ++i)
             for (std::size_t j = first; j < i; ++j)
-                if (name(i) == name(j)) return name(i);
-        return std::nullopt;
+                if (name(i) == name(j)) twice.emplace_back(name(i));
+        return twice;
     }
 
     // A hostile object may have a hundred thousand names.
-    std::optional<std::string_view> duplicate_of_many(std::size_t first) const {
+    std::vector<std::string> duplicates_of_many(std::size_t first) const {
         std::vector<std::string_view> sorted;
         sorted.reserve(names_.size() - first);
         for (std::size_t i = first; i < names_.size(); ++i) sorted.push_back(name(i));
         std::sort(sorted.begin(), sorted.end());
-        auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-        return twice == sorted.end() ? std::nullopt : std::optional{*twice};
+        std::vector<std::string> twice;
+        for (std::size_t i = 1; i < sorted.size(); ++i)
+            if (sorted[i] == sorted[i - 1]) twice.emplace_back(sorted[i]);
+        return twice;
     }
 
     std::vector<Open> open_;
@@ -111,8 +116,10 @@ struct Builder {
     static constexpr std::size_t max_string_size = std::size_t(-1);
 
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): room is written before it is read.
-    Builder(Nul nul_, boost::json::storage_ptr storage)
-        : stack{boost::json::storage_ptr{}, room.data(), room.size()}, nul{nul_} {
+    Builder(Nul nul_, Unknown unknown, boost::json::storage_ptr storage)
+        : stack{boost::json::storage_ptr{}, room.data(), room.size()},
+          nul{nul_},
+          lenient{unknown == Unknown::ignored} {
         stack.reset(std::move(storage));
     }
 
@@ -129,8 +136,15 @@ struct Builder {
 
     bool number(std::string_view literal, error_code& ec) {
         auto value = number_of(literal);
+        if (lenient && std::holds_alternative<std::string>(value)) return unreadable();
         if (auto* why = std::get_if<std::string>(&value)) return refuse(std::move(*why), ec);
         std::visit([this](auto exact) { push(exact); }, std::get<Number>(value));
+        return ended();
+    }
+
+    // Stands for a value that nobody may read: no JSON number is NaN.
+    bool unreadable() {
+        push(std::numeric_limits<double>::quiet_NaN());
         return ended();
     }
 
@@ -155,14 +169,18 @@ struct Builder {
     }
 
     bool on_object_end(std::size_t n, error_code& ec) {
-        if (auto name = place.duplicate()) {
-            std::string twice{*name};
+        const auto twice = place.duplicates();
+        if (!twice.empty() && !lenient) {
             refuse("This name appears twice in one object.", ec, false);
             auto& field = problem->field;
-            field = base::excerpt(field.empty() ? twice : field + "." + twice);
+            field = base::excerpt(field.empty() ? twice.front() : field + "." + twice.front());
             return false;
         }
-        stack.push_object(n);
+        for (const auto& name : twice) {  // The last value of a name counts.
+            stack.push_key({name.data(), name.size()});
+            push(std::numeric_limits<double>::quiet_NaN());
+        }
+        stack.push_object(n + twice.size());
         place.close();
         return true;
     }
@@ -214,6 +232,7 @@ struct Builder {
     std::array<unsigned char, 1024> room;  // For the stack, before it uses the heap.
     boost::json::value_stack stack;
     Nul nul;
+    bool lenient;
     Place place;
     std::optional<DecodeProblem> problem;
 };
@@ -230,11 +249,14 @@ std::string sentence(const error_code& ec, std::size_t at) {
 }  // namespace
 
 std::variant<boost::json::value, DecodeProblem> parse(
-    std::string_view text, Nul nul, boost::json::storage_ptr storage
+    std::string_view given, Nul nul, boost::json::storage_ptr storage, Unknown unknown
 ) {
+    const bool lenient = unknown == Unknown::ignored;
+    const auto paired = lenient ? replace_lone_surrogates(given) : std::string{};
+    const auto text = lenient ? std::string_view{paired} : given;
     boost::json::parse_options options;
-    options.max_depth = depth_max;
-    boost::json::basic_parser<Builder> parser{options, nul, std::move(storage)};
+    options.max_depth = lenient ? lenient_depth_max : depth_max;
+    boost::json::basic_parser<Builder> parser{options, nul, unknown, std::move(storage)};
     error_code ec;
 
     std::size_t read = parser.write_some(false, text.data(), text.size(), ec);

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace pawl::detail {
 
@@ -34,7 +35,7 @@ std::optional<json::Number> number(const void* value) {
     const auto& v = as_value(value);
     if (const auto* i = v.if_int64()) return json::Number{*i};
     if (const auto* u = v.if_uint64()) return json::Number{*u};
-    if (const auto* d = v.if_double()) return json::Number{*d};
+    if (const auto* d = v.if_double(); d != nullptr && !std::isnan(*d)) return json::Number{*d};
     return std::nullopt;
 }
 
@@ -182,9 +183,11 @@ JsonDocument::JsonDocument(JsonDocument&&) noexcept = default;
 JsonDocument& JsonDocument::operator=(JsonDocument&&) noexcept = default;
 JsonDocument::~JsonDocument() = default;
 
-std::variant<JsonDocument, DecodeProblem> JsonDocument::parse(std::string_view text, Nul nul) {
+std::variant<JsonDocument, DecodeProblem> JsonDocument::parse(
+    std::string_view text, Nul nul, Unknown unknown
+) {
     std::unique_ptr<Impl> impl{new Impl};
-    auto parsed = json::parse(text, nul, &impl->memory);
+    auto parsed = json::parse(text, nul, &impl->memory, unknown);
     if (auto* problem = std::get_if<DecodeProblem>(&parsed)) return std::move(*problem);
     impl->root.emplace(boost::json::pilfer(std::get<boost::json::value>(parsed)));
     return JsonDocument{std::move(impl)};

@@ -117,6 +117,39 @@ TEST(JsonTypes, a_lenient_reader_ignores_what_it_does_not_know) {
     EXPECT_FALSE(from_json<Charge>(R"({"object":"charge"})", Unknown::ignored));
 }
 
+struct Measured {
+    std::string id;
+    std::optional<double> score{};
+};
+
+// The limits of our numbers, names and levels were applied to members that nobody reads.
+TEST(JsonTypes, a_lenient_reader_limits_only_what_it_reads) {
+    const std::string deep = std::string(900, '[') + std::string(900, ']');
+    for (const std::string& other :
+         {std::string{R"("n":123456789012345678901234567890)"},
+          std::string{R"("n":0.12345678901234567)"},
+          std::string{R"("n":1e400)"},
+          std::string{R"("m":{"k":"v","k":"w"})"},
+          std::string{R"("k":1,"k":2,"k":3)"},
+          std::string{R"("cut":"\ud83d","cut too":"\udC00\ud83d\n")"},
+          "\"deep\":" + deep}) {
+        const auto read = from_json<Measured>("{" + other + R"(,"id":"a"})", Unknown::ignored);
+        EXPECT_TRUE(read && read->id == "a") << other.substr(0, 60);
+    }
+    for (const auto* read :
+         {R"({"id":"a","id":"a"})",
+          R"({"id":"a","score":1e400})",
+          R"({"id":"a","score":0.12345678901234567890123})",
+          R"({"id":"a","score":1,"score":1})"})
+        EXPECT_FALSE(from_json<Measured>(read, Unknown::ignored)) << read;
+    std::string many = R"({"id":"a")";
+    for (int i = 0; i < 30; ++i) many += ",\"n" + std::to_string(i % 20) + "\":1";
+    EXPECT_TRUE(from_json<Measured>(many + "}", Unknown::ignored));
+    EXPECT_FALSE(from_json<Measured>(many + R"(,"id":"b"})", Unknown::ignored));
+    const auto cut = from_json<Measured>(R"({"id":"\ud83d\ude00 \ud83d"})", Unknown::ignored);
+    EXPECT_EQ(cut->id, "\xf0\x9f\x98\x80 \xef\xbf\xbd");
+}
+
 TEST(JsonTypes, times_of_rfc_3339_are_read_in_each_form) {
     const auto at = [](std::string_view text) { return base::time_from_rfc3339(text); };
     const TimePoint noon{1'795'262'400'000ms};
@@ -128,6 +161,8 @@ TEST(JsonTypes, times_of_rfc_3339_are_read_in_each_form) {
     EXPECT_EQ(at("2026-11-21T13:30:00+01:30"), noon);
     EXPECT_EQ(at("2026-11-21T00:00:00-12:00"), noon);
     EXPECT_EQ(at("2026-11-22T00:30:00.001+12:30"), noon + 1ms);
+    EXPECT_FALSE(at("9999-12-31T23:59:59-00:01")) << "in the year 10000";
+    EXPECT_FALSE(at("0000-01-01T00:00:00+00:01")) << "before the year 0";
     for (const auto* wrong :
          {"",
           "2026-11-21T12:00:00",

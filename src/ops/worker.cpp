@@ -127,7 +127,7 @@ void Worker::add(Handler handler) {
 
 const detail::ErasedJob* Worker::form_in_transaction(const queue::ClaimedJob& job) const {
     const auto at = handlers_.find(job.kind);
-    if (at == handlers_.end()) return nullptr;
+    if (at == handlers_.end() || job.refused) return nullptr;
     const auto* form = std::get_if<detail::ErasedJob>(&at->second.form);
     return form != nullptr && form->in_transaction ? form : nullptr;
 }
@@ -216,6 +216,7 @@ void Worker::or_lost(const queue::ClaimedJob& job, WorkReport& report, F f) {
 }
 
 void Worker::work(HeldJob& held, WorkReport& report) {
+    if (held.job.refused) return dead_letter(held.job, *held.job.refused, report);
     const auto at = handlers_.find(held.job.kind);
     if (at == handlers_.end())
         unknown(held.job, "no handler for jobs of kind '" + held.job.kind + "'", report);
@@ -461,6 +462,8 @@ void Worker::failed(const queue::ClaimedJob& job, const std::string& error, Work
     const auto handler = handlers_.find(job.kind);
     const auto attempts =
         handler == handlers_.end() ? std::nullopt : handler->second.settings.attempts;
+    if (job.attempts_max && job.failures + 1 >= *job.attempts_max)
+        return dead_letter(job, error, report);
     const auto next = core::decide_after_job_failure(
         options_.retry_layers, job.failures + 1, attempts, engine_.random().dice()
     );

@@ -25,6 +25,8 @@ struct ClaimedJob {
     std::optional<int> deaths_before_alone{};  // core::DeathFacts
     std::string queue;
     std::string kind;
+    std::optional<std::string> refused{};     // Why its sender does not want it to run any more.
+    std::optional<int> attempts_max{};        // As its sender wants it; the kind may have less.
     std::optional<TimePoint> called_at;       // First call to the outside under this job's key.
     std::string held;                         // The stored form; used by the queue only.
     std::optional<core::TraceContext> trace;  // The span that staged it.

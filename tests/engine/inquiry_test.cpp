@@ -176,6 +176,23 @@ TEST_F(InquiryTest, a_person_is_asked_with_the_last_answer_if_no_answer_decides)
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
+// It was kept as the result, whatever its amount was (issue 39, part 3).
+TEST_F(InquiryTest, another_thing_than_the_call_asked_for_is_a_persons_at_once) {
+    desk.says = {Stuck{"amount is 1, and not 2000"}};
+    provider.next({Does::doubt});
+
+    EXPECT_EQ(why_of(world.ask<OrderAsked>("k", order_of_jane)), Reason::needs_attention);
+
+    EXPECT_NE(
+        world.text("SELECT detail FROM pawl_attention").find("amount is 1, and not 2000"),
+        std::string::npos
+    );
+    EXPECT_EQ(noted("answer"), "undecided");
+    EXPECT_EQ(world.count("payments"), 0);
+    EXPECT_EQ(provider.keys.size(), 1U);
+    EXPECT_EQ(desk.asked, 1);
+}
+
 TEST_F(InquiryTest, an_inquiry_that_throws_decides_nothing) {
     desk.throws = true;
     provider.next({Does::doubt});

@@ -1,5 +1,6 @@
 """The operator's commands: of the service's own program, and of `pawl`, which has only the database."""
 import concurrent.futures
+import datetime
 import email.utils
 import json
 import os
@@ -11,7 +12,8 @@ import time
 from kill_cases import QUICK
 from never_cases import ONCE
 from phone import HERE_TO_THERE
-from world import World, check, check_equal, open_terminal, wait_until
+from strange_provider import StrangeProvider, http
+from world import WAIT_S, World, check, check_equal, open_terminal, wait_until
 
 
 def a_paused_queue_waits(settings, queue):
@@ -266,6 +268,48 @@ def pawl_makes_its_tables(settings):
         check('PAWL_DATABASE' in told and 'dlq' in told, f'--help: {told}')
 
 
+def retry_rows():
+    """What a server says first, then 201: the exit code, the tries, and the least wait in ms before the second one."""
+    def again(value, status=503):
+        return http(status, b'', [f'Retry-After: {value}'])
+
+    def at(form):
+        return (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=4)).strftime(form)
+    done = http(201, b'{"ok":true}')
+    return {
+        'a date': (again(at('%a, %d %b %Y %H:%M:%S GMT')), 0, 2, 1500),
+        'a date of RFC 850': (again(at('%A, %d-%b-%y %H:%M:%S GMT')), 0, 2, 1500),
+        'a date of asctime': (again(at('%a %b %e %H:%M:%S %Y')), 0, 2, 1500),
+        'the past': (again('Wed, 21 Oct 2015 07:28:00 GMT'), 0, 2, 0),
+        'a fraction': (again('2.5'), 0, 2, 0), 'negative': (again('-5'), 0, 2, 0), 'words': (again('soon'), 0, 2, 0),
+        'a list': (again('1, 3'), 0, 2, 0), 'zero': (again('0', 429), 0, 2, 0), 'more than a deadline': (again('9' * 20), 4, 1, 0),
+        'early hints': (b'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n' + done, 0, 1, 0),
+        'continue': (b'HTTP/1.1 100 Continue\r\n\r\n' + done, 0, 1, 0),
+        'trailers': (b'HTTP/1.1 201 x\r\nTransfer-Encoding: chunked\r\nTrailer: X\r\n\r\n5;a=b\r\n{"ok"\r\n6\r\n:true}\r\n0\r\n'
+                     b'X: y\r\n\r\n', 0, 1, 0),
+        'HTTP/1.0': (b'HTTP/1.0 201 x\r\nContent-Type: application/json\r\n\r\n{"ok":true}', 0, 1, 0),
+        'two equal lengths': (b'HTTP/1.1 201 x\r\nContent-Length: 11\r\nContent-Length: 11\r\n\r\n{"ok":true}', 0, 1, 0),
+        '307': (http(307, b'', ['Location: /other']), 0, 1, 0), '409': (http(409, b''), 0, 2, 0), '425': (http(425, b''), 0, 2, 0),
+        '500, not to be repeated': (http(500, b'', ['Stripe-Should-Retry: false']), 4, 1, 0),
+        '402, to be repeated': (http(402, b'', ['Stripe-Should-Retry: true']), 0, 2, 0), 'closed': (None, 0, 2, 0)}
+
+
+def pawl_request_reads_each_form(settings):
+    """`pawl request` waits as a server asks in any form of the standards, and reads each form of an answer."""
+    for name in retry_rows():
+        first, code, tries, wait_ms = retry_rows()[name]   # Its date is of now.
+        with StrangeProvider(http(201, b'{"ok":true}'), [first]) as server:
+            done = subprocess.run(
+                [os.path.join(settings.bin, 'pawl'), 'request', 'POST', f'http://127.0.0.1:{server.port}/', '--data', '{}', '--key', 'k',
+                 '--deadline-ms', '30000', '--wait-ms', '50', '--wait-max-ms', '100'],
+                capture_output=True, text=True, timeout=WAIT_S, check=False)
+        check_equal((done.returncode, len(server.requests)), (code, tries), f'{name}: {done.stderr}')
+        check_equal(set(server.keys()), {'k'}, f'{name}: the keys')
+        if wait_ms:
+            waited = int(done.stderr.partition('again in ')[2].split()[0])
+            check(wait_ms <= waited <= 5000, f'{name}: {done.stderr}')
+
+
 def pawl_requests(settings):
     """A ride by `pawl request` whose server dies after the charge and is restarted; and its messages without a server."""
     with World(settings.bin, QUICK, judged=False) as world:
@@ -368,6 +412,7 @@ def cases(settings):
     found.append(('command: pawl decides what a server carries out', lambda: pawl_decides(settings)))
     found.append(('command: numbers are decimal', lambda: numbers_are_decimal(settings)))
     found.append(('command: pawl requests', lambda: pawl_requests(settings)))
+    found.append(('form: pawl request waits as a server asks, in each form of it', lambda: pawl_request_reads_each_form(settings)))
     found += [(f'command: what waits in {queue} is listed', lambda queue=queue: queues_outside_are_listed(settings, queue))
               for queue in ('redis', 'kafka')]
     found += [('command: ' + name, lambda run=run: run(settings)) for name, run in {

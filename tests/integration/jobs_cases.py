@@ -181,6 +181,76 @@ def steering_points(act):
     return [f'redis.{act}.{when}' for when in ('before', 'after')]
 
 
+def sidekiq_entries(now):
+    """Entries of queue:default by whether they run, die with this word in their reason, or die at this try."""
+    ms = int(now * 1000)
+
+    def job(number, **more):
+        return json.dumps({'retry': True, 'queue': 'default', 'class': 'add_points', 'args': [{'user': 1, 'points': 1}],
+                           'jid': f'{number:024x}', 'created_at': now, 'enqueued_at': now} | more)
+
+    def plain(text):
+        return '{"class":"add_points","args":[{"user":1,"points":1}],"queue":"default",' + text + '}'
+    wrapper = 'ActiveJob::QueueAdapters::SidekiqAdapter::JobWrapper'
+    run = [job(1), job(2, created_at=ms, enqueued_at=ms), job(3, created_at=str(ms), enqueued_at=str(now)),
+           job(4, created_at=None, enqueued_at=None), job(5, retry=False), job(6, retry=3), job(7, created_at=int(now)),
+           job(8, bid='b', tags=['a', 'ü'], expiry=now + 600, encrypt=True, unique_for=600, dead=False, backtrace=True),
+           job(9, args={'user': 1, 'points': 1}), plain('"class":"add_points","jid":"a1"'), job(11, x='y' * 2_000_000),
+           job(12, retry_count=0, error_message='bad \0 \ud83d', error_class='X', failed_at=ms, retried_at=ms),
+           job(13, created_at=10**15, failed_at=-1), job(14, expiry=None, retry_for=60)]
+    dead = {job(20, expiry=now - 1): 'expired', job(21, expiry=ms - 1): 'expired', job(22, expiry=int(now) - 1): 'expired',
+            plain('"no":"jid"'): 'no JSON object', plain('"jid":12345'): 'no JSON object', 'garbage{': 'no JSON object',
+            '': 'no JSON object', '17': 'no JSON object', '[' * 2000 + ']' * 2000: 'no JSON object',
+            job(23, **{'class': None}): 'no JSON object', job(24, args=[]): 'do not decode', job(25, args=[1]): 'do not decode',
+            job(26, args=[{'user': 10**20, 'points': 1}]): 'do not decode',
+            job(27, **{'class': wrapper, 'wrapped': 'X'}): 'no handler', job(28, **{'class': 'X\0'}): 'no handler'}
+    tries = {job(30, retry=False, **{'class': 'Nobody'}): 1, job(31, retry=0, **{'class': 'Nobody'}): 1,
+             job(32, retry=2, **{'class': 'Nobody'}): 3, job(33, retry=True, **{'class': 'Nobody'}): 7,
+             job(34, retry_for=1, failed_at=now - 60, retry_count=1, **{'class': 'Nobody'}): 3}
+    return run, dead, tries
+
+
+def _json(value):
+    """What a text says, if it is JSON; anything else as it is."""
+    try:
+        return json.loads(value)
+    except (TypeError, ValueError, RecursionError):
+        return value
+
+
+def odd_sidekiq_entries(settings):
+    """Whatever another program puts into Sidekiq's lists is run once as its sender wants it, or is a dead letter with its reason."""
+    with World(settings.bin, QUICK, queue='redis') as world:
+        world.start_server()
+        check_equal(world.phone().book('k').status, 201, 'the ride')
+        world.settle()
+        before, = world.rows('SELECT points FROM users WHERE id = 1')[0]
+        now = round(time.time(), 3)   # The export may show a longer fraction as its neighbour.
+        run, dead, tries = sidekiq_entries(now)
+        redis = world.queue
+        for entry in [*run, *dead, *tries]:
+            redis.ask('LPUSH', 'queue:default', entry)
+        redis.ask_raw(b'LPUSH', b'queue:default', b'{"class":"add_points","args":[{"user":1,"points":1}],"jid":"b","x":"\xff"}')
+        redis.ask('ZADD', 'retry', now, 'broken')
+        redis.ask('ZADD', 'schedule', -5, run[0].replace('0001"', '00a1"'), now + 1, run[0].replace('0001"', '00a2"'))
+        redis.ask('ZADD', 'schedule', 'inf', 'never', int(now * 1000), 'in 50,000 years')
+        wait_until('the others to end', lambda: redis.dead() >= len(dead) + len(tries) + 2 and redis.waiting() == 2)
+        after, = world.rows('SELECT points FROM users WHERE id = 1')[0]
+        check_equal(after - before, len(run) + 2, 'jobs that ran')
+        letters = redis.letters()
+        check_equal(len(letters), len(dead) + len(tries) + 2, 'dead letters')
+
+        def is_of(letter, entry):
+            return f'"{letter["jid"]}"' in entry or letter['args'] == entry or _json(letter['args']) == _json(entry)
+        for entry, word in dead.items():
+            found = [one['error'] for one in letters if is_of(one, entry)]
+            check(any(word in error for error in found), f'{entry[:200]}: {found}')
+        for entry, count in tries.items():
+            found = [one['failures'] for one in letters if f'"{one["jid"]}"' in entry]
+            check_equal(found, [count], f'failures of {entry}')
+        check_equal(world.stop_server(), 0, 'the exit code')
+
+
 def kafka_has_no_single_jobs(settings):
     """The commands say so without a connection, and what to use instead."""
     with World(settings.bin) as world:
@@ -215,6 +285,8 @@ def cases(settings):
               for queue in ('embedded', 'redis')]
     found += [(f'jobs: kill -9 of jobs {act} at each point, redis', lambda act=act: steering_is_killed(settings, act))
               for act in STEERS]
+    found.append(('form: an entry of Sidekiq runs once as its sender wants it, or is a dead letter with its reason',
+                  lambda: odd_sidekiq_entries(settings)))
     return found + [('jobs: ' + name, lambda run=run: run(settings)) for name, run in {
         'the provider hangs for a moment': mail_server_is_down,
         'a refused mail is a dead letter, once': refused_mails_die_once,

@@ -170,6 +170,75 @@ def proves_nothing(settings):
         check_equal(final.json['charge'], 'ch_10', 'the charge')
 
 
+# What an event has beside event(), and beside its charge; and a replacement in its text.
+FORMS = {
+    'request string': ({'request': 'req_abc', 'api_version': '2015-04-07'}, {}, None),
+    'request null': ({'request': None}, {}, None),
+    'created in milliseconds': ({'created': 1_732_000_000_000}, {}, None),
+    'created far': ({'created': 10**17}, {}, None),
+    'created float': ({'created': 1_732_000_000.5}, {}, None),
+    'customer expanded': ({}, {'customer': {'id': 'cus_1', 'object': 'customer'}}, None),
+    'NUL': ({}, {'description': 'Rocket ride, request a\0b', 'customer': 'cus\0'}, None),
+    'NUL in the key': ({'request': {'id': None, 'idempotency_key': 'a\0' * 20}}, {}, None),
+    'half of a pair': ({}, {'description': 'Rocket ride, request \ud83d'}, None),
+    'exponent': ({}, {}, ('"amount": 2000', '"amount": 2.0e3')),
+    'duplicate names': ({}, {'metadata': {'k': 'v'}}, ('"k": "v"', '"k": "v", "k": "w"')),
+    'numbers': ({'pending_webhooks': 10**30}, {'fraud_details': {'score': 0.1}}, ('0.1}', '0.12345678901234567}')),
+    'deep': ({}, {'metadata': 'deep'}, ('"deep"', '{"a":' * 200 + '1' + '}' * 200))}
+
+
+def form_of(number, charge, kind, form, **more):
+    of_event, of_charge, change = FORMS[form]
+    body = json.dumps(json.loads(event(number, charge, kind, **of_charge, **more)) | of_event)
+    return body.replace(*change) if change else body
+
+
+def each_form(settings):
+    """An event in each legal form is recorded and applied, and no job fails. PostgreSQL answered 500 for ever."""
+    with Hooked(settings) as world:
+        world.start_server()
+        for n, form in enumerate(FORMS):
+            check_equal(world.phone().book(f'k{n}').status, 201, 'a ride')
+            body = form_of(n, f'ch_of_nobody_{n}', 'charge.succeeded', form)
+            check_equal(deliver(world, body, sign(body, [NEW])).status, 200, f'a charge: {form}')
+            body = form_of(f'refund_{n}', world.ledger()[n]['id'], 'charge.refunded', form, amount_refunded=2000)
+            for _ in range(2):
+                check_equal(deliver(world, body, sign(body, [NEW])).status, 200, f'a refund: {form}')
+        wait_until('each ride to be refunded', lambda: world.states() == ['refunded'] * len(FORMS))
+        wait_until('each job to be tried', lambda: not world.count('pawl_jobs', 'attempt = 0'))
+        check_equal(world.count('pawl_jobs', 'last_error IS NOT NULL'), 0, 'jobs that failed')
+        check_equal(world.count('provider_events', "state = 'recorded' AND charge_id LIKE 'ch_of_nobody%'"), len(FORMS), 'charges')
+        times = {str(at)[:4] for (at,) in world.rows("SELECT created_at FROM provider_events")}
+        check(all('2024' <= year <= '2027' for year in times), f'the years of the events: {times}')
+
+
+def of_another_meaning(settings):
+    """A charge that is held, of the other mode, of another account or without its amount settles and refunds nothing."""
+    with World(settings.bin, [*QUICK, *HOOKS, '--charge-once', '--rider', 'test_doubt 500@example.com cus_500'], judged=False) as world:
+        world.environment = dict(SECRETS)
+        world.start_server()
+        wait_until('the doubt', lambda: world.phone('test_doubt').book('k').status == 502)
+        check_equal(world.phone().book('k2').status, 201, 'a ride')
+        charge = world.ledger()[-1]['id']
+        right = {'customer': 'cus_500', 'description': 'Rocket ride, request k'}
+        n = 0
+        for of_event, of_charge in [({}, {'captured': False}), ({}, {'paid': False}), ({}, {'status': 'pending'}),
+                                    ({}, {'status': 'failed'}), ({}, {'amount_captured': 1}), ({}, {'livemode': True}),
+                                    ({}, {'object': 'refund'}), ({'livemode': True}, {}), ({'account': 'acct_other'}, {})]:
+            for kind, more in (('charge.succeeded', right), ('charge.refunded', {'amount_refunded': 2000})):
+                body = json.dumps(json.loads(event(n, charge, kind, **more | of_charge)) | of_event)
+                check_equal(deliver(world, body, sign(body, [NEW])).status, 200, f'{kind} {of_event} {of_charge}')
+                n += 1
+        for amounts in ({'amount': -5}, {'amount': 0}, {'amount_refunded': 2001}):
+            body = event(n, charge, 'charge.refunded', **amounts)
+            check_equal(deliver(world, body, sign(body, [NEW])).status, 400, f'{amounts}')
+        check_equal(world.rows('SELECT id FROM provider_events'), [], 'events')
+        check_equal(world.rows('SELECT settlement FROM pawl_attention'), [(None,)], 'the decision')
+        check_equal(world.count('rides', "state = 'refunded'"), 0, 'refunded rides')
+        world.stop_server()
+        check('"event":"webhook_ignored"' in world.log(), 'no line of the ignored events')
+
+
 def killed(settings, seed):
     """kill -9 while events come twice and shuffled: each is recorded and applied once."""
     chance = random.Random(seed)
@@ -203,6 +272,8 @@ def cases(settings):
         'webhooks: signatures': lambda: signatures(settings),
         'webhooks: forged ones fill no log': lambda: forged_ones_fill_no_log(settings),
         'webhooks: before the own answer': lambda: before_the_own_answer(settings),
+        'form: an event of Stripe is recorded and applied in each of its forms': lambda: each_form(settings),
+        'form: an event that is not about a payment to us changes nothing': lambda: of_another_meaning(settings),
         'webhooks: an event that proves nothing settles nothing': lambda: proves_nothing(settings)}
     for how in ('', 'twice', 'shuffled', 'early twice shuffled'):
         made[f'webhooks: delivered {how or "in order"}'] = lambda how=how: in_any_order(settings, how)

@@ -136,7 +136,7 @@ void fill_results(ErasedStep& step, List<R...>) {
                 (static_cast<Op*>(op)->*std::get<0>(S::inquiry))(call, as<typename S::From>(point));
             return std::visit(
                 []<class E>(const E& end) -> InquiryOutcome {
-                    if constexpr (count_of<E, NotFound, Undecided> == 1)
+                    if constexpr (count_of<E, NotFound, Undecided, Stuck> == 1)
                         return end;
                     else
                         return CallResult{index_of<E, R...>(), std::make_shared<const E>(end)};

@@ -39,7 +39,7 @@ struct CallResult {
     bool try_next{};  // A refusal, which another provider may not repeat: TryNext.
 };
 using CallOutcome = std::variant<Retry, InDoubt, Stuck, CallResult>;
-using InquiryOutcome = std::variant<NotFound, Undecided, CallResult>;
+using InquiryOutcome = std::variant<NotFound, Undecided, Stuck, CallResult>;
 
 using Decoded = std::variant<ErasedValue, std::string>;  // Or why it does not decode.
 

@@ -80,8 +80,11 @@ enum class Nul { allowed, refused };  // U+0000 in a text; PostgreSQL does not s
 class JsonDocument {
 public:
     // Accepts exactly one JSON value of at most 32 levels, without duplicate names and without
-    // numbers that would change by being read (rule: src/json/document.hpp).
-    static std::variant<JsonDocument, DecodeProblem> parse(std::string_view text, Nul nul);
+    // numbers that would change by being read. With Unknown::ignored these limits hold only for
+    // what is read (rule: src/json/document.hpp).
+    static std::variant<JsonDocument, DecodeProblem> parse(
+        std::string_view text, Nul nul, Unknown unknown = Unknown::refused
+    );
     JsonDocument(JsonDocument&&) noexcept;
     JsonDocument& operator=(JsonDocument&&) noexcept;
     ~JsonDocument();
@@ -265,7 +268,7 @@ template <class T>
 std::variant<T, DecodeProblem> decode(
     std::string_view json, Unknown unknown = Unknown::refused, Nul nul = Nul::allowed
 ) {
-    auto document = JsonDocument::parse(json, nul);
+    auto document = JsonDocument::parse(json, nul, unknown);
     if (auto* problem = std::get_if<DecodeProblem>(&document)) return std::move(*problem);
     std::variant<T, DecodeProblem> result{std::in_place_index<0>};
     DecodeProblem problem;

@@ -26,6 +26,7 @@ constexpr std::string_view original_group = "kafka_dlt-original-consumer-group";
 constexpr std::string_view attempts = "retry_topic-attempts";
 constexpr std::string_view backoff = "retry_topic-backoff-timestamp";
 constexpr std::string_view original_timestamp = "retry_topic-original-timestamp";
+constexpr std::string_view expiry_time = "ce_expirytime";  // An extension of CloudEvents.
 constexpr std::string_view merged_from = "pawl-merged-from-offset";
 
 std::int64_t ms_of(TimePoint at) {
@@ -44,13 +45,24 @@ TimePoint written_at(const Record& record) {
 
 std::optional<std::string> text_in(const Headers& headers, std::string_view name) {
     const auto text = find(headers, name);
-    if (!text || !base::is_utf8(*text)) return std::nullopt;
+    if (!text || !base::is_utf8(*text) || text->find('\0') != text->npos) return std::nullopt;
     return std::string{*text};
 }
 
 std::optional<TimePoint> time_in(const Headers& headers, std::string_view name) {
     const auto text = find(headers, name);
     return text ? base::time_from_text(*text) : std::nullopt;
+}
+
+// Of CloudEvents: any form of RFC 3339. Other producers write microseconds or nanoseconds.
+std::optional<TimePoint> event_time_in(const Headers& headers, std::string_view name) {
+    auto text = std::string{find(headers, name).value_or("")};
+    constexpr std::size_t ms_end = 23;  // Of 2026-11-21T04:30:00.123
+    if (text.size() > ms_end && text[19] == '.') {
+        const auto rest = text.find_first_not_of("0123456789", 20);
+        if (rest != text.npos && rest > ms_end) text.erase(ms_end, rest - ms_end);
+    }
+    return base::time_from_rfc3339(text);
 }
 
 std::optional<std::int64_t> number_in(const Headers& headers, std::string_view name) {
@@ -254,7 +266,7 @@ ClaimedJob job_of(const Record& record, std::string_view queue) {
     job.raw.key_id = number_in(headers, "pawl_key");
     const auto first = integer_in(headers, original_timestamp);
     job.raw.created_at =
-        time_in(headers, "ce_time").value_or(first ? time_of_ms(*first) : written_at(record));
+        event_time_in(headers, "ce_time").value_or(first ? time_of_ms(*first) : written_at(record));
     job.raw.first_failed_at = time_in(headers, "pawl_first_failed_at");
     job.raw.last_failed_at = time_in(headers, "pawl_last_failed_at");
     job.raw.last_error = error_in(headers);
@@ -263,6 +275,12 @@ ClaimedJob job_of(const Record& record, std::string_view queue) {
         job.trace =
             core::TraceContext::from_headers(*parent, text_in(headers, "tracestate").value_or(""));
     return job;
+}
+
+std::optional<std::string> expired_text(const Record& record, TimePoint now) {
+    const auto expiry = event_time_in(record.headers, expiry_time);
+    if (!expiry || *expiry > now) return std::nullopt;
+    return "it has expired at " + base::time_text(*expiry);
 }
 
 int failures_of(const Record& record) {
@@ -398,7 +416,8 @@ Record merged_record(
     const auto history = find(headers, "pawl_history").value_or("[]");
     set(headers, "pawl_history", with_merge(history, now, name));
     set_failures(headers, 0);
-    for (const auto gone : {backoff, std::string_view{"pawl_died_at"}}) remove(headers, gone);
+    for (const auto gone : {backoff, expiry_time, std::string_view{"pawl_died_at"}})
+        remove(headers, gone);
     if (!called) remove(headers, "pawl_called_at");
     set(headers, "pawl-merged-by", name);
     set(headers, "pawl-merged-at", base::time_text(now));

@@ -16,7 +16,8 @@
 //
 //   ce_specversion ce_id ce_type ce_source ce_time content-type
 //                               a CloudEvent in binary mode: ce_id is the jid, ce_type the kind,
-//                               ce_time when the job was staged
+//                               ce_time when the job was staged; after a ce_expirytime it is not
+//                               run
 //   pawl_key                    the id of the request that staged it
 //   pawl_called_at              time of the first call to the outside under the job's key
 //   pawl_failures               digits; if missing, retry_topic-attempts minus one
@@ -39,6 +40,8 @@ Record pushed_record(const StagedJob& job, std::string topic, TimePoint now);
 // Accepts any record. One that is not a job has no kind, or arguments that do not decode, and its
 // worker makes it a dead letter. `failures`, times, texts and called_at come from the headers.
 ClaimedJob job_of(const Record& record, std::string_view queue);
+// Why it must not run any more, for ClaimedJob::refused.
+std::optional<std::string> expired_text(const Record& record, TimePoint now);
 int failures_of(const Record& record);
 std::string kind_of(const Record& record);
 // When the job may run. Without a time in its headers: when it was written, or `now` if the

@@ -252,6 +252,7 @@ std::size_t KafkaQueue::Impl::add_jobs(
     std::vector<std::string> ids;
     for (const auto& [token, record] : taken) {
         auto job = job_of(*record, name);
+        job.refused = expired_text(*record, clock.now());
         job.claim = token.claim;
         ids.push_back(inbox_id(job));
         found.push_back(std::move(job));

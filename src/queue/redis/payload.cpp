@@ -7,7 +7,9 @@
 #include "src/json/members.hpp"
 #include "src/queue/job_id.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -105,6 +107,8 @@ struct Known {
     int failures{};
     int deaths{};
     std::optional<int> deaths_before_alone;
+    std::optional<std::string> refused;
+    std::optional<int> attempts_max;
     std::optional<std::string> error;
     std::string history{"[]"};
     std::optional<TimePoint> called_at;
@@ -114,6 +118,26 @@ struct Known {
     std::optional<TimePoint> last_failed_at;
     std::optional<core::TraceContext> trace;
 };
+
+// Sidekiq Pro does not run a job after its `expiry`.
+std::optional<std::string> expired_text(const Members& job, TimePoint now) {
+    const auto expiry = time_at(job, "expiry");
+    if (!expiry || *expiry > now) return std::nullopt;
+    return "it has expired at " + base::time_text(*expiry);
+}
+
+// What `retry` and `retry_for` of Sidekiq allow; nullopt: as many as its kind has.
+std::optional<int> attempts_max_of(const Members& job, TimePoint now) {
+    constexpr std::int64_t most = 1'000'000;
+    if (job.find("retry") == "false") return 1;
+    const auto first = time_at(job, "failed_at");
+    const auto seconds = number_at<double>(job, "retry_for");
+    if (first && seconds && std::chrono::duration<double>{now - *first}.count() >= *seconds)
+        return failures_of(job) + 1;
+    const auto retries = number_at<std::int64_t>(job, "retry");
+    if (!retries) return std::nullopt;
+    return static_cast<int>(std::clamp<std::int64_t>(*retries, 0, most)) + 1;
+}
 
 Known known_of(std::string_view payload, const PayloadDefaults& defaults) {
     Known known;
@@ -139,6 +163,8 @@ Known known_of(std::string_view payload, const PayloadDefaults& defaults) {
     known.failures = failures_of(*job);
     known.deaths = std::max(number_at<int>(*job, deaths_name).value_or(0), 0);
     known.deaths_before_alone = number_at<int>(*job, alone_name);
+    known.refused = expired_text(*job, defaults.at);
+    known.attempts_max = attempts_max_of(*job, defaults.at);
     known.error = error_of(*job);
     const auto history = job->find("pawl_history");
     if (history && json::items_of(*history)) known.history = *history;
@@ -194,9 +220,10 @@ std::string time_number(TimePoint at, SidekiqTimes times) {
 }
 
 std::optional<TimePoint> time_of_number(std::string_view number) {
-    const bool seconds = number.find_first_of(".eE") != number.npos;
+    constexpr double ms_min = 1e11;  // In 1973; as seconds, in the year 5138.
     const auto value = number_of<double>(number);
     if (!value) return std::nullopt;
+    const bool seconds = number.find_first_of(".eE") != number.npos || *value < ms_min;
     const double ms = std::round(*value * (seconds ? 1'000 : 1));
     if (!(ms >= 0 && ms <= static_cast<double>(ms_max))) return std::nullopt;
     return TimePoint{std::chrono::milliseconds{static_cast<std::int64_t>(ms)}};
@@ -216,6 +243,8 @@ ClaimedJob claimed_job_of(std::string_view payload, const PayloadDefaults& defau
     job.deaths_before_alone = known.deaths_before_alone;
     job.queue = std::move(known.queue);
     job.kind = std::move(known.kind);
+    job.refused = std::move(known.refused);
+    job.attempts_max = known.attempts_max;
     job.called_at = known.called_at;
     job.held = payload;
     job.raw.jid = std::move(known.jid);
@@ -373,6 +402,7 @@ std::string with_failure(
 std::string with_merge(std::string_view payload, const Merge& merge, SidekiqTimes times) {
     auto job = job_of(payload);
     if (!job) return std::string{payload};
+    job->erase("expiry");       // A person wants it to run.
     job->erase("retry_count");  // Resets the tries; keeps errors and history.
     job->erase(deaths_name);
     job->erase(alone_name);

@@ -25,6 +25,9 @@
 // traceparent and tracestate are where OpenTelemetry's instrumentation of Sidekiq has them. The
 // error_class of a cancelled job is PawlCancelled.
 //
+// A job with an `expiry` in the past is not run. `retry` (false or a number) and `retry_for`
+// (seconds since the first failure) limit its tries, beside what its kind has.
+//
 // A single argument is the job's argument itself, as Pawl's jobs have; otherwise the list is. A
 // payload that is not JSON, or has no class or jid, is claimed, dead-lettered, listed and merged
 // byte for byte: its kind is empty, its arguments are the whole payload, and its id is derived from
@@ -85,8 +88,8 @@ struct Cancel {
 // Counts no failure: the tries stay as they are.
 std::string with_cancel(std::string_view payload, const Cancel& cancel);
 
-// Times as JSON numbers. With a fraction or exponent: seconds; whole: milliseconds. nullopt: not a
-// time of the years 1970 to 9999.
+// Times as JSON numbers. With a fraction or exponent, or below 1e11: seconds; otherwise
+// milliseconds. nullopt: not a time of the years 1970 to 9999.
 std::string time_number(TimePoint at, SidekiqTimes times);
 std::optional<TimePoint> time_of_number(std::string_view number);
 std::string score_of(TimePoint at);  // A score in Sidekiq's sets: seconds, in every version.

@@ -1,9 +1,14 @@
 #include "src/queue/redis/payload.hpp"
 
+#include "src/json/members.hpp"
+#include "tests/format_rows.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
+#include <tuple>
 
 namespace pawl::queue::sidekiq {
 namespace {
@@ -183,10 +188,124 @@ TEST(RedisPayloadTest, both_forms_of_time_are_read_whichever_is_written) {
     EXPECT_EQ(time_of_number("1795250001.0039999"), now);
     EXPECT_EQ(time_of_number("1.795250001004e9"), now);
     EXPECT_EQ(time_of_number("1795250001004"), now);
+    EXPECT_EQ(time_of_number("1795250001"), now - 4ms) << "whole seconds of other clients";
     for (const auto* none : {"-1.5", "1e300", "\"1\"", "true", "", "999999999999999"})
         EXPECT_FALSE(time_of_number(none)) << none;
     EXPECT_EQ(time_number(now, seconds), "1795250001.004");
     EXPECT_EQ(time_number(TimePoint{7'000ms}, seconds), "7.000");
+}
+
+// They were retried although their authors forbade it, or run after their end (issue 39, part 3).
+TEST(RedisPayloadTest, retry_and_expiry_are_what_the_sender_says) {
+    struct Case {
+        std::string members;
+        std::optional<int> attempts_max;
+        bool refused;
+    };
+    for (const auto& c : std::vector<Case>{
+             {"", {}, false},
+             {R"("retry":true)", {}, false},
+             {R"("retry":null)", {}, false},
+             {R"("retry":"3")", {}, false},
+             {R"("retry":false)", 1, false},
+             {R"("retry":0)", 1, false},
+             {R"("retry":-1)", 1, false},
+             {R"("retry":3)", 4, false},
+             {R"("retry":99999999999)", 1'000'001, false},
+             {R"("retry_for":60)", {}, false},
+             {R"("retry_for":60,"retry_count":2,"failed_at":1795249941.1)", {}, false},
+             {R"("retry_for":60,"retry_count":2,"failed_at":1795249941.0)", 4, false},
+             {R"("expiry":1795250001.005)", {}, false},
+             {R"("expiry":1795250001.004)", {}, true},
+             {R"("expiry":1795250001)", {}, true},
+             {R"("expiry":1795250061)", {}, false},
+             {R"("expiry":1795250001003)", {}, true},
+             {R"("expiry":null)", {}, false}}) {
+        const auto job = taken(
+            R"({"class":"C","jid":"j","args":[])" + (c.members.empty() ? "" : "," + c.members) + "}"
+        );
+        EXPECT_EQ(job.attempts_max, c.attempts_max) << c.members;
+        EXPECT_EQ(job.refused.has_value(), c.refused) << c.members;
+    }
+    EXPECT_THAT(
+        with_merge(R"({"class":"C","jid":"j","args":[],"expiry":7.5})", {"ann", now}, seconds),
+        Not(HasSubstr("expiry"))
+    );
+}
+
+// How a job differs from the plain one, in which each row's value replaces its member.
+std::string difference(const ClaimedJob& job) {
+    if (job.kind.empty() || job.refused) return "a dead letter";
+    const auto plain = taken(with_args("[7]"));
+    const auto meaning = [](const ClaimedJob& one) {
+        return std::tuple{
+            one.kind,
+            one.attempts_max,
+            one.failures,
+            one.queue,
+            one.raw.created_at,
+            one.raw.first_failed_at};
+    };
+    if (job.raw.args != plain.raw.args) return "other arguments";
+    return meaning(job) == meaning(plain) ? "the same" : "another job";
+}
+
+constexpr std::array members{
+    testing::FormatRow{
+        "class",
+        "a kind of this service; a name of another one is tried again",
+        "a dead letter",
+        "null"},
+    testing::FormatRow{"jid", "1 to 255 visible characters of ASCII", "a dead letter", "12345"},
+    testing::FormatRow{
+        "args",
+        "a list of one: its item; another list, or none: itself",
+        "other arguments",
+        "[7,8]"},
+    testing::FormatRow{
+        "retry", "true; false or a number: at most so many retries", "the same", "\"3\""},
+    testing::FormatRow{
+        "retry_for", "seconds since the first failure, then no retry", "the same", "\"60\""},
+    testing::FormatRow{"retry_count", "how often it has failed, less one", "the same", "-1"},
+    testing::FormatRow{"expiry", "a time to come; later it is not run", "a dead letter", "7.5"},
+    testing::FormatRow{
+        "created_at", "seconds, or milliseconds from 1e11 on, until 9999", "the same", "1e300"},
+    testing::FormatRow{"failed_at", "the same; retried_at and enqueued_at, too", "the same", "-1"},
+    testing::FormatRow{
+        "queue", "not read: the list that it is in counts", "the same", "\"another\""},
+    testing::FormatRow{
+        "at", "not read: the score in `schedule` or `retry` counts", "the same", "32503680000"},
+    testing::FormatRow{
+        "dead", "not read: what is not tried again is a dead letter", "the same", "false"},
+    testing::FormatRow{
+        "wrapped", "not read: a job of ActiveJob has its wrapper's class", "the same", "\"Job\""},
+    testing::FormatRow{
+        "encrypt", "not read: arguments that are encrypted do not decode", "the same", "true"},
+    testing::FormatRow{
+        "bid", "not read: a batch of Sidekiq Pro never sees the end of it", "the same", "\"b\""},
+    testing::FormatRow{
+        "unique_for",
+        "not read: the lock of Sidekiq Enterprise ends by itself",
+        "the same",
+        "600"}};
+
+TEST(RedisPayloadTest, the_documented_members_are_read) {
+    EXPECT_EQ(testing::missing_rows(members), "");
+    for (const auto& row : members) {
+        auto job = *json::members_of(with_args("[7]"));
+        job.set(row.member, std::string{row.value});
+        EXPECT_EQ(difference(taken(job.text())), row.otherwise) << row.member;
+    }
+    EXPECT_EQ(difference(taken(with_args("[7]"))), "the same");
+}
+
+// Ruby cuts texts where it likes; JSON's grammar allows it.
+TEST(RedisPayloadTest, half_of_a_surrogate_pair_leaves_a_job_a_job) {
+    const auto job = taken(R"({"class":"C","jid":"j","args":["\ud83d"],"error_class":"E",)"
+                           R"("error_message":"\udE00 \u0000"})");
+    EXPECT_EQ(job.kind, "C");
+    EXPECT_EQ(job.raw.args, R"("\ud83d")");
+    EXPECT_EQ(job.raw.last_error, (std::string{"E: \xef\xbf\xbd \0", 8}));
 }
 
 TEST(RedisPayloadTest, a_failure_has_the_members_that_ruby_writes) {
