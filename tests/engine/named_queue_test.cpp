@@ -290,7 +290,7 @@ TEST_F(NamedQueueTest, a_server_may_leave_a_queue_to_others) {
     service.start();
 
     EXPECT_TRUE(becomes(1));
-    EXPECT_TRUE(service.stop(1s));
+    EXPECT_TRUE(service.stop(20s));
     EXPECT_EQ(queues_of_jobs(), std::vector<std::string>{"mails"});
 }
 

@@ -113,7 +113,7 @@ TEST_F(StopTest, a_call_that_heeds_the_stop_gives_its_key_back_in_time) {
     auto first = world.send<HeedingOrder>("k", order_of_jane);
     heeding.wait();
 
-    EXPECT_TRUE(world.engine->stop(1s));
+    EXPECT_TRUE(world.engine->stop(20s));
 
     EXPECT_EQ(why_of(World::get(std::move(first))), Reason::provider_unavailable);
     EXPECT_EQ(world.text("SELECT lease_until FROM pawl_idempotency_keys"), "NULL");
