@@ -20,6 +20,7 @@
 #include "tests/fences/job_cases.hpp"
 #include "tests/fences/key_cases.hpp"
 #include "tests/fences/payouts_cases.hpp"
+#include "tests/fences/report_cases.hpp"
 #include "tests/fences/rides_cases.hpp"
 #include "tests/postgres/cluster.hpp"
 
