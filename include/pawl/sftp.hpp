@@ -98,9 +98,9 @@ public:
     // this name in the folder or the archive is compared, byte for byte. Else it writes to a
     // temporary name, NAME.HEX.tmp, that no other try has; reads that back; removes what earlier
     // tries left under such names; and renames, which never overwrites. If the server refuses the
-    // rename it queries again. Before all that it removes the temporary names of withdrawn files,
-    // so that a server that was paused in their upload can't rename them. If Call::may_send() is
-    // false before the rename, it throws SftpError (stopped).
+    // rename it queries again. After the first query and before it writes, it removes the temporary
+    // names of withdrawn files, so that a server that was paused in their upload can't rename them.
+    // If Call::may_send() is false before the rename, it throws SftpError (stopped).
     Uploaded upload(const Call& call, const SftpUpload& file) const;
     // The regular files of a folder, by name: at most options().entries_max, those that the server
     // lists first. A name may be any bytes. One over 4,095 bytes is left out.
