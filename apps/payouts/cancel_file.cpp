@@ -24,7 +24,8 @@ std::string name_of_payout(std::int64_t id) {
     return "payout " + std::to_string(id);
 }
 
-FileState find_cancellable(pawl::Tx& tx, std::int64_t number) {
+FileState find_cancellable(pawl::Tx& tx, const CancelRequest& request) {
+    const auto number = request.number;
     auto file = pawl::query_maybe<FileState>(tx, sql::find_file_state, number);
     const auto name = "file " + std::to_string(number);
     if (!file) throw Refused{"there is no " + name};
@@ -35,10 +36,11 @@ FileState find_cancellable(pawl::Tx& tx, std::int64_t number) {
             " is not sent, and a server may be sending it: only after its request on the "
             "attention list is settled as give-up may another file have its payouts"};
     const auto answered = pawl::query_one<std::int64_t>(tx, sql::count_answered, number);
-    if (answered > 0)
+    if (answered > 0 && !(request.keep_answered && file->given_up_at))
         throw Refused{
             name + " has " + std::to_string(answered) +
-            " payouts that a report has named: the bank has accepted it"};
+            " payouts that a report has named: the bank has accepted it" +
+            (file->given_up_at ? ". --keep-answered moves the others" : "")};
     return std::move(*file);
 }
 
@@ -47,6 +49,11 @@ struct OpenReport {
     std::int64_t id{};
     std::string state;
     std::int64_t since{};  // 1: it came after the file was made.
+};
+
+struct ItemOfFile {
+    std::int64_t report_id{};
+    std::string end_to_end_id;
 };
 
 [[noreturn]] void refuse_for(std::int64_t report, const std::string& why) {
@@ -72,9 +79,13 @@ void check_open_reports(pawl::Tx& tx, const CancelRequest& request) {
         if (!read.all && one.since > 0)
             refuse_for(one.id, "can't be read, or has an item without a payout: of " + file + "?");
     }
-    if (const auto id =
-            pawl::query_maybe<std::int64_t>(tx, sql::find_item_without_payout, request.number))
-        refuse_for(*id, "has an item without a payout: of " + file + "?");
+    if (const auto item = pawl::query_maybe<ItemOfFile>(tx, sql::find_item_of_file, request.number))
+        refuse_for(
+            item->report_id,
+            item->end_to_end_id.empty()
+                ? "has an item without a payout: of " + file + "?"
+                : "has an item that names " + item->end_to_end_id + ", which " + file + " has"
+        );
 }
 
 }  // namespace
@@ -96,7 +107,7 @@ std::map<std::int64_t, NamedPayouts> read_stopped_reports(
 CancelledFile cancel_file(pawl::Tx& tx, const CancelRequest& request, const Decider& who) {
     const auto number = request.number;
     pawl::execute(tx, sql::lock_next_file);
-    auto file = find_cancellable(tx, number);
+    auto file = find_cancellable(tx, request);
     check_open_reports(tx, request);
     for (const auto id : request.set_aside)
         if (pawl::execute(tx, sql::set_aside_payout_of_file, number, id, who.reason) == 0)

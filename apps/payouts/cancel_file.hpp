@@ -18,6 +18,8 @@ struct CancelRequest {
     std::int64_t number{};
     std::vector<std::int64_t> set_aside{};  // Payouts that the next file must not have.
     bool cut_off_now{};                     // Else the next cut-off makes the new file.
+    // Of a file that was given up although the bank has made some of its payments: those stay.
+    bool keep_answered{};
     // What the stopped reports say. They are read in no transaction, so before.
     std::map<std::int64_t, NamedPayouts> stopped_reports{};
 };

@@ -140,16 +140,22 @@ TEST_F(CancelTest, a_payout_that_a_later_report_names_or_may_name_is_in_no_other
     EXPECT_EQ(state("A") + " " + state("B"), "collected in_file");
 }
 
-TEST_F(CancelTest, a_cut_off_before_an_import_keeps_the_cancelled_files_payouts_out) {
+TEST_F(CancelTest, a_cancelled_files_payouts_wait_for_the_import_of_any_report) {
     send_file();
     insert_payout("B");
     EXPECT_EQ(cancel(), "");
-    database.in_tx([](pawl::Tx& tx) { (void)store_report(tx, std::string(64, 'a'), "r.xml", "x"); }
-    );
+    const auto id = database.in_tx([](pawl::Tx& tx) {
+        return store_report(tx, std::string(64, 'a'), "r.xml", "x");
+    });
     cut_off();
 
     EXPECT_EQ(state("A") + " " + state("B"), "collected in_file");
-    EXPECT_EQ(why_set_aside(), "report 1 is not imported yet, and may name it");
+    EXPECT_EQ(why_set_aside(), std::nullopt);
+    database.in_tx([&](pawl::Tx& tx) {
+        pawl::execute(tx, sql::keep_stopped, id, std::string{"a rule"}, std::string{"x"});
+    });
+    cut_off();
+    EXPECT_EQ(state("A"), "in_file");
 }
 
 TEST_F(CancelTest, a_payout_of_a_cancelled_file_that_the_bank_has_made_is_settled_as_paid) {
@@ -166,25 +172,102 @@ TEST_F(CancelTest, a_payout_of_a_cancelled_file_that_the_bank_has_made_is_settle
     EXPECT_EQ(why_set_aside(), std::nullopt);
 }
 
-TEST_F(DecisionsTest, a_file_that_is_given_up_is_not_sent_and_may_be_cancelled) {
-    insert_payout("A");
-    cut_off();
-    const pawl::Sftp sftp{
+class RequestTest : public CancelTest {
+protected:
+    using Worker = SendFileWorker;
+    // True: the request with this key is the one that sends the file.
+    bool choose(std::int64_t key_id, std::int64_t number = 1) {
+        const auto next = database.in_tx([&](pawl::Tx& tx) {
+            return worker.choose(tx, {.key_id = key_id, .request = {number}});
+        });
+        return pawl::testing::point<Worker::FileFrozen>(next) != nullptr;
+    }
+    void give_up() {
+        database.in_tx([&](pawl::Tx& tx) { (void)worker.abandon(tx, {1, name, ""}, {}); });
+    }
+    auto deliver() {
+        pawl::testing::FakeCall call;
+        return worker.deliver(call.plain(), {1, name, std::string(64, 'a')});
+    }
+
+    std::string name = "payouts-00000001.xml";
+    pawl::Sftp sftp{
         {.host = "h",
          .user = "u",
          .host_keys = {"SHA256:" + std::string(43, 'A')},
          .password_file = "p"}};
-    SendFileWorker worker{database.database(), sftp, "in", ""};
-    database.in_tx([&](pawl::Tx& tx) {
-        (void)worker.abandon(tx, {1, "payouts-00000001.xml", ""}, {});
-    });
+    Worker worker{database.database(), sftp, "in", ""};
+};
 
-    const auto next = database.in_tx([&](pawl::Tx& tx) {
-        return worker.choose(tx, SendFileWorker::Started{.request = {1}});
-    });
-    EXPECT_EQ(pawl::testing::point<SendFileWorker::FileFrozen>(next), nullptr);
-    EXPECT_EQ(refusal([](pawl::Tx& tx) { cancel_file(tx, {.number = 1}, ann); }), "");
+TEST_F(RequestTest, the_first_request_of_a_file_is_the_only_one_that_sends_it) {
+    insert_payout("A");
+    cut_off();
+
+    EXPECT_TRUE(choose(4));
+    EXPECT_FALSE(choose(6));
+    EXPECT_TRUE(choose(4));
+}
+
+TEST_F(RequestTest, a_file_that_is_cancelled_or_given_up_is_not_uploaded) {
+    insert_payout("A");
+    cut_off();
+    give_up();
+    EXPECT_NE(pawl::testing::result<pawl::Stuck>(deliver()), nullptr);
+    EXPECT_EQ(cancel(), "");
+    EXPECT_NE(pawl::testing::result<pawl::Stuck>(deliver()), nullptr);
+}
+
+TEST_F(RequestTest, a_file_that_another_request_has_sent_is_neither_uploaded_nor_given_up) {
+    send_file();
+
+    const auto ended = deliver();
+    give_up();
+
+    const auto* delivered = pawl::testing::result<Worker::Delivered>(ended);
+    ASSERT_NE(delivered, nullptr);
+    EXPECT_TRUE(delivered->earlier);
+    EXPECT_EQ(list_files(database.database()).at(0).given_up_at, std::nullopt);
+}
+
+TEST_F(RequestTest, a_file_that_is_given_up_is_not_sent_but_the_next_one_is) {
+    insert_payout("A");
+    cut_off();
+    insert_payout("B");
+    cut_off();
+    EXPECT_FALSE(choose(5, 2));  // Not before the first.
+
+    give_up();
+
+    EXPECT_FALSE(choose(4));
+    EXPECT_EQ(database.staged("send_file"), 2);
+    EXPECT_TRUE(choose(5, 2));
+    EXPECT_EQ(cancel(), "");
     EXPECT_EQ(state("A"), "collected");
+}
+
+TEST_F(RequestTest, of_a_given_up_file_a_person_may_move_what_no_report_has_named) {
+    insert_payout("A");
+    insert_payout("B");
+    cut_off();
+    give_up();
+    settle(insert_report("x"), {"stopped", "r.xml", report(1, {line("A")})});
+    EXPECT_NE(cancel().find("--keep-answered"), std::string::npos);
+
+    EXPECT_EQ(cancel({.number = 1, .keep_answered = true}), "");
+
+    EXPECT_EQ(state("A") + " " + state("B"), "paid collected");
+    cut_off();
+    ASSERT_EQ(list_file_payouts(database.database(), 2).size(), 1U);
+    EXPECT_EQ(list_file_payouts(database.database(), 2)[0].end_to_end_id, "B");
+    EXPECT_EQ(list_file_payouts(database.database(), 1).size(), 2U);
+}
+
+TEST_F(RequestTest, of_a_sent_file_that_a_report_has_named_nobody_moves_a_payout) {
+    insert_payout("B");
+    send_file();
+    settle(insert_report("x"), {"stopped", "r.xml", report(1, {line("A")})});
+
+    EXPECT_NE(cancel({.number = 1, .keep_answered = true}), "");
 }
 
 }  // namespace

@@ -168,6 +168,11 @@ void Commands::add_files() {
     add_id(cancel, "NUMBER").required();
     cancel.add_option("--set-aside", args_.cancel.set_aside, "Payouts that no file must have now");
     cancel.add_flag("--cut-off-now", args_.cancel.cut_off_now, "Make the new file at once");
+    cancel.add_flag(
+        "--keep-answered",
+        args_.cancel.keep_answered,
+        "Of a file that was given up: payouts that a report has named stay in it"
+    );
 }
 
 void Commands::add_reports() {

@@ -2,7 +2,6 @@
 
 #include <pawl/log.hpp>
 
-#include "apps/payouts/report_effects.hpp"
 #include "apps/payouts/send_file.hpp"
 #include "payouts/statements.hpp"
 
@@ -29,9 +28,7 @@ void CutOffWorker::set_aside_unfit(pawl::Tx& tx, std::vector<Payment>& payments)
     });
 }
 
-void CutOffWorker::freeze(pawl::Tx& tx, std::int64_t number_of_day) {
-    set_aside_before_imports(tx);
-    auto payments = pawl::query<Payment>(tx, sql::list_waiting, format_.payouts_max());
+void CutOffWorker::freeze(pawl::Tx& tx, std::vector<Payment> payments, std::int64_t number_of_day) {
     set_aside_unfit(tx, payments);
     if (payments.empty()) return;
     const auto number = pawl::query_one<std::int64_t>(tx, sql::next_file_number);
@@ -64,7 +61,8 @@ void CutOffWorker::freeze(pawl::Tx& tx, std::int64_t number_of_day) {
 }
 
 pawl::JobResult CutOffWorker::work(pawl::Tx& tx, const pawl::Job<CutOff>& job) {
-    const auto waiting = pawl::query_one<std::int64_t>(tx, sql::count_collected);
+    auto payments = pawl::query<Payment>(tx, sql::list_waiting, format_.payouts_max());
+    const auto waiting = std::ssize(payments);
     if (waiting > 0) {
         const auto today =
             pawl::query_one<std::int64_t>(tx, sql::count_files_of_day, date_of(tx.now()));
@@ -75,8 +73,8 @@ pawl::JobResult CutOffWorker::work(pawl::Tx& tx, const pawl::Job<CutOff>& job) {
                  {"why", "the format names " + std::to_string(today) + " files a day"}}
             );
         } else {
-            freeze(tx, today + 1);
-            if (waiting > format_.payouts_max()) tx.stage(CutOff{job.args.tick_ms});
+            freeze(tx, std::move(payments), today + 1);
+            if (waiting == format_.payouts_max()) tx.stage(CutOff{job.args.tick_ms});
         }
     }
     stage_next_file(tx);

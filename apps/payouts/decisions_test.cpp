@@ -225,11 +225,15 @@ TEST_F(ItemsTest, a_file_whose_payout_is_named_by_an_item_is_not_cancelled) {
     send(1);
     auto made = report(1, {});
     made.set_aside = {{"camt.054 Ntry/Sts", "it is PDNG", "A"}};
-    import(std::move(made));
+    const auto id = import(std::move(made));
 
-    const auto why = refusal([](pawl::Tx& tx) { cancel_file(tx, {.number = 1}, ann); });
+    const auto cancel = [](pawl::Tx& tx) { cancel_file(tx, {.number = 1}, ann); };
+    const auto why = refusal(cancel);
 
-    EXPECT_NE(why.find("the bank has accepted it"), std::string::npos) << why;
+    EXPECT_NE(why.find("names A, which file 1 has"), std::string::npos) << why;
+    // But a person decides about the item.
+    database.in_tx([&](pawl::Tx& tx) { skip_report(tx, id, stored, 1, ann); });
+    EXPECT_EQ(refusal(cancel), "");
 }
 
 TEST_F(ItemsTest, a_line_over_another_amount_or_said_twice_is_set_aside_and_the_others_count) {

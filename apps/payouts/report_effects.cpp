@@ -111,13 +111,6 @@ void set_named_aside(pawl::Tx& tx, std::int64_t id, const NamedPayouts& named) {
     log_set_aside(pawl::query<std::string>(tx, sql::set_aside_of_cancelled, may), may);
 }
 
-void set_aside_before_imports(pawl::Tx& tx) {
-    const auto id = pawl::query_maybe<std::int64_t>(tx, sql::find_report_to_import);
-    if (!id) return;
-    const auto why = "report " + std::to_string(*id) + " is not imported yet, and may name it";
-    log_set_aside(pawl::query<std::string>(tx, sql::set_aside_of_cancelled, why), why);
-}
-
 void mark_payouts(pawl::Tx& tx, std::int64_t id) {
     pawl::send(tx, sql::mark_paid, id);
     pawl::send(tx, sql::mark_returned, id);

@@ -62,8 +62,6 @@ NamedPayouts named_payouts(const pawl::bank::ReadReport& read);
 // A payout of a cancelled file that the bank may have made after all goes in no other file until a
 // person releases it. `named`: what a report says that has just come.
 void set_named_aside(pawl::Tx& tx, std::int64_t id, const NamedPayouts& named);
-// Before a cut-off: a report that is not imported yet may name any.
-void set_aside_before_imports(pawl::Tx& tx);
 
 // A series as the import sees it.
 struct Series {

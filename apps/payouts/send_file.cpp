@@ -4,6 +4,7 @@
 
 #include "payouts/statements.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace payouts {
@@ -19,6 +20,13 @@ struct FileRow {
 struct Result {
     std::int64_t number{};
     std::string what;
+};
+
+struct BytesRow {
+    std::vector<std::byte> bytes;
+    std::optional<std::string> sent_at;
+    std::optional<std::string> given_up_at;
+    std::optional<std::string> cancelled_at;
 };
 
 // A file in whose place another one goes.
@@ -48,24 +56,30 @@ pawl::Next<SendFileWorker::FileFrozen> SendFileWorker::choose(pawl::Tx& tx, cons
     const auto number = at.request.number;
     if (pawl::query_maybe<std::int64_t>(tx, sql::find_first_unsent) != number)
         return pawl::answer(200, Result{number, "not the next file to send"});
-    if (pawl::query_one<bool>(tx, sql::is_given_up, number))
-        return pawl::answer(200, Result{number, "given up: it waits for `payouts files cancel`"});
-    auto file = pawl::query_one<FileRow>(tx, sql::find_file, number);
-    return FileFrozen{number, std::move(file.name), std::move(file.sha256)};
+    auto file = pawl::query_maybe<FileRow>(tx, sql::claim_file, number, at.key_id);
+    if (!file) return pawl::answer(200, Result{number, "another request sends it"});
+    return FileFrozen{number, std::move(file->name), std::move(file->sha256)};
 }
 
 pawl::Outcome<SendFileWorker::Delivered> SendFileWorker::deliver(
     pawl::Call& call, const FileFrozen& at
 ) {
-    std::string bytes;
+    BytesRow row;
     pawl::SftpUpload file{.folder = inbox_, .name = at.file_name, .bytes = {}, .archive = archive_};
     // On the call's thread, without a transaction. The bytes are too large for a recovery point.
     database_.read([&](pawl::Snapshot& read) {
-        bytes =
-            text_of(pawl::query_one<std::vector<std::byte>>(read, sql::find_file_bytes, at.number));
+        row = pawl::query_one<BytesRow>(read, sql::find_file_bytes, at.number);
         for (auto& one : pawl::query<WithdrawnRow>(read, sql::list_withdrawn, at.number))
             file.withdrawn.push_back({std::move(one.name), text_of(one.bytes)});
     });
+    // Of a release before this one, two requests may send one file. A cancelled one has sent_at,
+    // too.
+    if (row.cancelled_at || row.given_up_at)
+        return pawl::Stuck{
+            at.file_name +
+            " was given up or cancelled meanwhile, and is not sent: settle this as give-up"};
+    if (row.sent_at) return Delivered{.earlier = true};
+    const auto bytes = text_of(row.bytes);
     file.bytes = bytes;
     if (pawl::bank::sha256(bytes) != at.sha256)
         return pawl::Stuck{"the stored bytes of " + at.file_name + " do not have their hash"};
@@ -102,6 +116,7 @@ pawl::Finish SendFileWorker::keep_sent(
 
 pawl::Finish SendFileWorker::abandon(pawl::Tx& tx, const FileFrozen& at, const pawl::Abandoned&) {
     pawl::send(tx, sql::give_up_file, at.number, tx.now());
+    stage_next_file(tx);
     return pawl::answer(200, Result{at.number, "given up"});
 }
 

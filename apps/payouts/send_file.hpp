@@ -11,15 +11,16 @@
 
 namespace payouts {
 
-// The file with this number.
+// The file with this number. The first request that begins is the only one that sends it: a job
+// that was cancelled is not unique any more, and its request may go on.
 struct SendFile {
     static constexpr std::string_view kind = "send_file";
     static constexpr pawl::JobSettings settings{.queue = "bank"};
     std::int64_t number{};
 };
 
-// Stages the first file that is not sent, unless its job waits already: files go out in the order
-// of their numbers.
+// Stages the first file that is not sent or given up, unless its job waits already: files go out in
+// the order of their numbers.
 void stage_next_file(pawl::Tx& tx);
 
 // Sends one frozen file. Its call is Repeat::safe, because Sftp::upload() queries first, sends the
@@ -46,8 +47,7 @@ public:
     pawl::Next<FileFrozen> choose(pawl::Tx& tx, const Started& at);
     pawl::Outcome<Delivered> deliver(pawl::Call& call, const FileFrozen& at);
     pawl::Finish keep_sent(pawl::Tx& tx, const FileFrozen& at, const Delivered& delivered);
-    // The file is not sent any more, and those after it wait until its payouts have left it:
-    // `payouts files cancel`.
+    // The file is not sent any more. Its payouts wait for a report or for `payouts files cancel`.
     pawl::Finish abandon(pawl::Tx& tx, const FileFrozen& at, const pawl::Abandoned& why);
     std::string call_target(const FileFrozen&) const { return sftp_.target(); }
 

@@ -11,6 +11,8 @@ SELECT id, $1
 FROM payouts
 WHERE state = 'collected'
   AND set_aside IS NULL
+  AND (NOT EXISTS (SELECT 1 FROM bank_reports WHERE state <> 'imported' AND state = 'fetched')
+       OR NOT EXISTS (SELECT 1 FROM bank_file_moves AS m WHERE m.payout_id = payouts.id))
 ORDER BY id
 LIMIT $2;
 
@@ -21,6 +23,14 @@ WHERE number = $1
   AND cancelled_at IS NULL
   AND (sent_at IS NOT NULL OR given_up_at IS NOT NULL);
 
+-- name: claim_file   ($1 number, $2 key id of the request)
+-- For one request only: no other one sends the file, also after the job of the first was cancelled.
+UPDATE bank_files
+SET request_id = $2
+WHERE number = $1
+  AND (request_id IS NULL OR request_id = $2)
+RETURNING number, name, sha256;
+
 -- name: collect_again   ($1 file number)
 UPDATE payouts
 SET state = 'collected'
@@ -28,16 +38,11 @@ WHERE state IN ('in_file', 'sent')
   AND id IN (SELECT payout_id FROM bank_file_payouts WHERE file_number = $1);
 
 -- name: count_answered   ($1 file number)
--- Payouts of the file that a report has named, be it in an item that is set aside.
 SELECT count(*)
 FROM bank_file_payouts AS f
 JOIN payouts AS p ON p.id = f.payout_id
 WHERE f.file_number = $1
-  AND (p.state NOT IN ('in_file', 'sent')
-       OR EXISTS (SELECT 1 FROM bank_set_aside_items AS i WHERE i.end_to_end_id = p.end_to_end_id));
-
--- name: count_collected
-SELECT count(*) FROM payouts WHERE state = 'collected' AND set_aside IS NULL;
+  AND p.state NOT IN ('in_file', 'sent');
 
 -- name: count_files_of_day   ($1 day)
 SELECT count(*) FROM bank_files WHERE day = $1;
@@ -74,27 +79,27 @@ SET next_number = next_number + 1
 WHERE series = $1
   AND next_number = $2;
 
--- name: find_file   ($1 number)
-SELECT number, name, sha256 FROM bank_files WHERE number = $1;
-
 -- name: find_file_bytes   ($1 number)
-SELECT bytes FROM bank_files WHERE number = $1;
+SELECT bytes, sent_at, given_up_at, cancelled_at FROM bank_files WHERE number = $1;
 
 -- name: find_file_state   ($1 number)
 SELECT number, name, sent_at, given_up_at, cancelled_at FROM bank_files WHERE number = $1;
 
 -- name: find_first_unsent
-SELECT number FROM bank_files WHERE sent_at IS NULL ORDER BY number LIMIT 1;
+SELECT number FROM bank_files WHERE sent_at IS NULL AND given_up_at IS NULL ORDER BY number LIMIT 1;
 
--- name: find_item_without_payout   ($1 file number)
--- The report with an undecided item that may be about any payout, if it came after the file was made.
-SELECT i.report_id
+-- name: find_item_of_file   ($1 file number)
+-- An undecided item that names a payout of the file, or that may be about any and came after the file was made.
+SELECT i.report_id, i.end_to_end_id
 FROM bank_set_aside_items AS i
 JOIN bank_reports AS r ON r.id = i.report_id
-WHERE i.end_to_end_id = ''
-  AND i.decision IS NULL
-  AND r.fetched_at >= (SELECT max(created_at) FROM bank_files WHERE number = $1)
-ORDER BY i.report_id
+WHERE i.decision IS NULL
+  AND ((i.end_to_end_id = '' AND r.fetched_at >= (SELECT max(created_at) FROM bank_files WHERE number = $1))
+       OR i.end_to_end_id IN (SELECT p.end_to_end_id
+                              FROM payouts AS p
+                              JOIN bank_file_payouts AS f ON f.payout_id = p.id
+                              WHERE f.file_number = $1))
+ORDER BY i.report_id, i.place
 LIMIT 1;
 
 -- name: find_payout   ($1 payout, $2 tenant, $3 account)
@@ -132,15 +137,14 @@ WHERE id = $1;
 -- name: find_report_state   ($1 report)
 SELECT state FROM bank_reports WHERE id = $1;
 
--- name: find_report_to_import
--- Both conditions, as the index of reports has the first one.
-SELECT id FROM bank_reports WHERE state <> 'imported' AND state = 'fetched' ORDER BY id LIMIT 1;
-
 -- name: find_series_number   ($1 series)
 SELECT next_number FROM bank_report_series WHERE series = $1;
 
 -- name: give_up_file   ($1 number, $2 now)
-UPDATE bank_files SET given_up_at = $2 WHERE number = $1;
+UPDATE bank_files
+SET given_up_at = $2
+WHERE number = $1
+  AND sent_at IS NULL;
 
 -- name: insert_file   ($1 number, $2 name, $3 now, $4 day, $5 bytes, $6 sha256, $7 payouts, $8 amount, $9 currency)
 INSERT INTO bank_files (number, name, created_at, day, bytes, sha256, payouts, amount, currency)
@@ -183,9 +187,6 @@ INSERT INTO bank_reports (sha256, name, bytes, fetched_at, state, decision, foun
 VALUES ($1, $2, $3, $4, 'imported', 'unread', $5)
 ON CONFLICT (sha256) DO NOTHING;
 
--- name: is_given_up   ($1 number)
-SELECT given_up_at IS NOT NULL FROM bank_files WHERE number = $1;
-
 -- name: keep_imported   ($1 report, $2 now, $3 sender, $4 message id, $5 lines, $6 new lines)
 UPDATE bank_reports
 SET state = 'imported', imported_at = $2, sender = $3, message_id = $4, lines = $5, new_lines = $6, rule = NULL, found = NULL
@@ -205,7 +206,10 @@ WHERE id = $1
   AND state <> 'imported';
 
 -- name: leave_file   ($1 file number)
-DELETE FROM bank_file_payouts WHERE file_number = $1;
+-- Those of move_out.
+DELETE FROM bank_file_payouts
+WHERE file_number = $1
+  AND payout_id IN (SELECT payout_id FROM bank_file_moves WHERE file_number = $1);
 
 -- name: list_file_payouts   ($1 file number)
 -- Also of a cancelled file.
@@ -269,11 +273,14 @@ WHERE state <> 'imported'
 ORDER BY id;
 
 -- name: list_waiting   ($1 most payouts)
--- In the order in which add_to_file puts them.
+-- In the order in which add_to_file puts them. A report that is not imported may name those of cancelled files: they wait for
+-- its import. Both conditions of reports, as their index has the first one.
 SELECT end_to_end_id, amount, currency, creditor_name, creditor_account, routing_number, reference
 FROM payouts
 WHERE state = 'collected'
   AND set_aside IS NULL
+  AND (NOT EXISTS (SELECT 1 FROM bank_reports WHERE state <> 'imported' AND state = 'fetched')
+       OR NOT EXISTS (SELECT 1 FROM bank_file_moves AS m WHERE m.payout_id = payouts.id))
 ORDER BY id
 LIMIT $1;
 
@@ -348,7 +355,8 @@ WHERE state = 'in_file'
 INSERT INTO bank_file_moves (payout_id, file_number, moved_at)
 SELECT payout_id, file_number, $2
 FROM bank_file_payouts
-WHERE file_number = $1;
+WHERE file_number = $1
+  AND payout_id IN (SELECT id FROM payouts WHERE state IN ('in_file', 'sent'));
 
 -- name: next_file_number
 -- The row is locked until the commit: the numbers have no gap, and files get them in the order of their commits.
