@@ -73,8 +73,9 @@ std::vector<Line> lines_of(const LinesByHand& by_hand) {
     return lines;
 }
 
-// Amounts are those of the payouts: a line by hand can't differ from them.
-std::int64_t insert_by_hand(pawl::Tx& tx, std::int64_t id, const LinesByHand& by_hand) {
+// Amounts are those of the payouts: a line by hand can't differ from them. Throws Refused if a line
+// changes nothing.
+std::int64_t settle_by_hand(pawl::Tx& tx, std::int64_t id, const LinesByHand& by_hand) {
     const auto lines = lines_of(by_hand);
     for (const auto& line : lines) {
         const auto payout =
@@ -94,10 +95,16 @@ std::int64_t insert_by_hand(pawl::Tx& tx, std::int64_t id, const LinesByHand& by
         );
     }
     for (const auto& wrong : wrong_lines(tx, id)) {
-        if (is_for_set_aside(wrong)) continue;
+        if (is_for_person(wrong)) continue;
         const auto why = stop_for(wrong);
         throw Refused{why.rule + ": " + why.found};
     }
+    const auto marked = mark_payouts(tx, id);
+    if (marked < std::ssize(lines))
+        throw Refused{
+            std::to_string(std::ssize(lines) - marked) + " of the " +
+            std::to_string(std::ssize(lines)) +
+            " payouts have that state already, or the bank has returned them after it paid"};
     return std::ssize(lines);
 }
 
@@ -108,12 +115,12 @@ bool decide_items(pawl::Tx& tx, std::int64_t id, const std::string& decision, co
     return true;
 }
 
-std::int64_t insert_right_lines(
+std::int64_t settle_right_lines(
     pawl::Tx& tx, std::int64_t id, const Report& report, std::vector<LeftOut>& left_out
 ) {
     insert_lines(tx, id, report);
     for (const auto& line : wrong_lines(tx, id)) {
-        if (is_for_set_aside(line)) continue;
+        if (is_for_person(line)) continue;
         auto why = stop_for(line);
         left_out.push_back(
             {line.end_to_end_id,
@@ -127,6 +134,7 @@ std::int64_t insert_right_lines(
     }
     for (const auto& item : report.set_aside)
         left_out.push_back({item.end_to_end_id, "", 0, "", item.rule, item.found});
+    mark_payouts(tx, id);
     return pawl::query_one<std::int64_t>(tx, sql::count_new_lines, id);
 }
 
@@ -178,8 +186,7 @@ SettledReport settle_report(
                 name_of(id) +
                 " is imported: say by --paid and --returned what its items mean that are set "
                 "aside, or skip them"};
-        settled.lines = insert_by_hand(tx, id, by_hand);
-        mark_payouts(tx, id);
+        settled.lines = settle_by_hand(tx, id, by_hand);
         decide_items(tx, id, "settled", who);
         return settled;
     }
@@ -187,9 +194,8 @@ SettledReport settle_report(
         throw Refused{
             name_of(id) + " can't be read (" + std::get<ReportProblem>(stored.read).rule +
             "): say by --paid and --returned what it means"};
-    settled.lines = by_hand.empty() ? insert_right_lines(tx, id, *report, settled.left_out)
-                                    : insert_by_hand(tx, id, by_hand);
-    mark_payouts(tx, id);
+    settled.lines = by_hand.empty() ? settle_right_lines(tx, id, *report, settled.left_out)
+                                    : settle_by_hand(tx, id, by_hand);
     settled.numbers = skip_numbers(tx, id, stored, first_number);
     decide(tx, id, {.decision = "settled", .lines = settled.lines}, who);
     return settled;

@@ -236,6 +236,42 @@ TEST_F(ItemsTest, a_file_whose_payout_is_named_by_an_item_is_not_cancelled) {
     EXPECT_EQ(refusal(cancel), "");
 }
 
+TEST_F(ItemsTest, a_payment_of_a_payout_that_a_person_has_refused_is_an_item_that_settles_it) {
+    insert_payout("A");
+    cut_off();
+    send(1);
+    const auto refuse = [](pawl::Tx& tx) {
+        cancel_file(tx, {.number = 1, .set_aside = {1}}, ann);
+        refuse_payout(tx, 1, ann);
+    };
+    EXPECT_EQ(refusal(refuse), "");
+
+    const auto id = import(report(1, {line("A")}));
+
+    EXPECT_EQ(state("A"), "returned");
+    EXPECT_EQ(
+        show_report(database.database(), id)->set_aside.at(0).rule,
+        "payout that a person has refused"
+    );
+    EXPECT_THROW(settle(id, stored, {.returned = {"A=X"}}), Refused);  // It changes nothing.
+    settle(id, stored, {.paid = {"A"}});
+    EXPECT_EQ(settled.lines, 1);
+    EXPECT_EQ(state("A"), "paid");
+}
+
+TEST_F(ItemsTest, a_line_by_hand_that_changes_nothing_is_refused) {
+    const auto id = import_items();
+    settle(id, stored, {.returned = {"B=RVSL"}});
+    const StoredReport unread{"stopped", "r.xml", ReportProblem{"a rule", "x", {}}};
+    const auto other = insert_report("x");
+
+    EXPECT_THROW(settle(other, unread, {.paid = {"B"}}), Refused);  // The bank has returned it.
+    EXPECT_THROW(settle(other, unread, {.returned = {"B=X", "A=X"}}), Refused);
+    EXPECT_EQ(state("A") + " " + state("B"), "paid returned");
+    settle(other, unread, {.returned = {"A=X"}});
+    EXPECT_EQ(state("A"), "returned");
+}
+
 TEST_F(ItemsTest, a_line_over_another_amount_or_said_twice_is_set_aside_and_the_others_count) {
     for (const auto* id : {"A", "B", "C"}) insert_payout(id);
     cut_off();

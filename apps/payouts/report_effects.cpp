@@ -19,6 +19,10 @@ bool is_unknown(const WrongLine& line) {
     return !line.payout_state || line.payout_state == "collected";
 }
 
+bool is_refused(const WrongLine& line) {
+    return line.payout_state == "returned" && !line.file && line.what == "paid";
+}
+
 void log_set_aside(const std::vector<std::string>& end_to_end_ids, const std::string& why) {
     for (const auto& id : end_to_end_ids)
         pawl::log::limited_warning(
@@ -41,6 +45,8 @@ Stopped stop_for(const WrongLine& line) {
             "amount of the payout",
             said + ": the payout is over " + std::to_string(*line.payout_amount) + " " +
                 *line.payout_currency};
+    if (is_refused(line))
+        return {"payout that a person has refused", said + ": its client sees it as returned"};
     return {"one line for each payout", said + ": another line says the same"};
 }
 
@@ -83,8 +89,8 @@ void set_wrong_lines_aside(
     }
 }
 
-bool is_for_set_aside(const WrongLine& line) {
-    return line.payout_state == "collected" && line.payout_set_aside &&
+bool is_for_person(const WrongLine& line) {
+    return ((line.payout_state == "collected" && line.payout_set_aside) || is_refused(line)) &&
            line.payout_amount == line.amount && line.payout_currency == line.currency;
 }
 
@@ -111,9 +117,9 @@ void set_named_aside(pawl::Tx& tx, std::int64_t id, const NamedPayouts& named) {
     log_set_aside(pawl::query<std::string>(tx, sql::set_aside_of_cancelled, may), may);
 }
 
-void mark_payouts(pawl::Tx& tx, std::int64_t id) {
-    pawl::send(tx, sql::mark_paid, id);
-    pawl::send(tx, sql::mark_returned, id);
+std::int64_t mark_payouts(pawl::Tx& tx, std::int64_t id) {
+    const auto paid = pawl::execute(tx, sql::mark_paid, id);
+    return paid + pawl::execute(tx, sql::mark_returned, id);
 }
 
 std::int64_t next_number(pawl::Tx& tx, const Series& series) {

@@ -20,7 +20,7 @@ struct Stopped {
 };
 
 // A line that no import has: a row of list_wrong_lines. Without a payout of its amount that is in
-// a file, or a second line about the same payout.
+// a file, a payment of a refused payout, or a second line about the same payout.
 struct WrongLine {
     std::string sender;
     std::string line_key;
@@ -32,10 +32,11 @@ struct WrongLine {
     std::optional<std::int64_t> payout_amount;
     std::optional<std::string> payout_currency;
     std::optional<std::string> payout_set_aside;
+    std::optional<std::int64_t> file;
 };
-// A payout that a person has to decide about, as its file was cancelled: settling says what became
-// of it, an import does not.
-bool is_for_set_aside(const WrongLine& line);
+// A payout that is in no file, as its file was cancelled, and that a person has to decide about or
+// has refused: settling says what became of it, an import does not.
+bool is_for_person(const WrongLine& line);
 Stopped stop_for(const WrongLine& line);
 
 std::string text_of(pawl::bank::ReportLine::What what);
@@ -50,8 +51,8 @@ std::vector<WrongLine> wrong_lines(pawl::Tx& tx, std::int64_t id);
 void set_wrong_lines_aside(
     pawl::Tx& tx, std::int64_t id, std::vector<pawl::bank::SetAsideItem>& items
 );
-// Of the payouts that the report's lines name.
-void mark_payouts(pawl::Tx& tx, std::int64_t id);
+// Of the payouts that the report's lines name. Returns how often a payout's state changed.
+std::int64_t mark_payouts(pawl::Tx& tx, std::int64_t id);
 
 // The payouts that a report names, be it in items that are set aside.
 struct NamedPayouts {

@@ -1,10 +1,11 @@
-"""Payouts: a file has one request, and what a person has decided about a file stays decided."""
+"""Payouts: a file has one request, and what a person has decided about a file or a payout stays decided."""
 import json
 import os
 
 from file_bank import camt054
 from payouts_decision_cases import changed, details, entry, sent_and_booked
 from payouts_world import PayoutsWorld
+from phone import Phone
 from ports import free_port
 from world import check, check_equal, wait_until
 
@@ -119,6 +120,27 @@ def world_file(world):
         return file.read()
 
 
+def a_payment_of_a_refused_payout_is_reported(settings):
+    """Issue 38: the bank had paid what a person had refused. Nobody was told, and `reports settle --paid` answered 1 line for nothing."""
+    with PayoutsWorld(settings.bin) as world:
+        world.start()
+        booked = sent_and_booked(world)
+        refused = str(world.keys['k-0'])
+        world.decide('files', 'cancel', '1', '--set-aside', refused)
+        world.decide('set-aside', 'refuse', refused)
+        world.bank.report(booked[:1])
+        world.fetch()
+        report = world.wait('the report', lambda: next((one for one in world.shown('reports') if one['set_aside'] == 1), None))
+        item, = world.shown('reports', 'show', str(report['id']))[0]['set_aside']
+        check_equal((item['rule'], item['end_to_end_id']), ('payout that a person has refused', booked[0].end_to_end), f'{item}')
+        check('report_items_set_aside' in world.log(), 'the event')
+        done = world.run_command('reports', 'settle', str(report['id']), '--returned', f'{booked[0].end_to_end}=AC04', '--reason', 'x')
+        check_equal((done.returncode, 'state already' in done.stderr), (1, True), f'a line that changes nothing: {done.stderr}')
+        check_equal(world.decide('reports', 'settle', str(report['id']), '--paid', booked[0].end_to_end)['lines'], 1, 'lines')
+        shown = Phone(world.port, 'shop').get(f'/payouts/{refused}').json
+        check_equal((shown['state'], shown.get('return_reason')), ('paid', None), 'what its client sees')
+
+
 def a_decided_item_does_not_forbid_a_cancellation(settings):
     """Issue 38: a pending entry was skipped by a person, the bank refused the whole file, and the file could never be cancelled."""
     with PayoutsWorld(settings.bin) as world:
@@ -168,6 +190,7 @@ def cases(settings):
         'a file that was given up is sent by no request': a_file_that_was_given_up_is_sent_by_no_request,
         'requests of an older server do not send a cancelled file': requests_of_an_older_server_do_not_send_a_cancelled_file,
         'a given-up file does not hold up later ones': a_given_up_file_does_not_hold_up_later_ones,
+        'a payment of a refused payout is reported': a_payment_of_a_refused_payout_is_reported,
         'a decided item does not forbid a cancellation': a_decided_item_does_not_forbid_a_cancellation,
         'payouts of a cancelled file wait for an import': payouts_of_a_cancelled_file_wait_for_an_import}
     return [(f'right: payouts: {name}', lambda run=run: run(settings)) for name, run in found.items()]

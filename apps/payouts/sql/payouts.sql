@@ -285,14 +285,17 @@ ORDER BY id
 LIMIT $1;
 
 -- name: list_wrong_lines   ($1 report)
--- A line without a payout of its amount that is in a file, or a second line about the same payout.
+-- A line without a payout of its amount that is in a file, a payment of one that a person has refused, or a second line about
+-- the same payout.
 SELECT l.sender, l.line_key, l.end_to_end_id, l.what, l.amount, l.currency, p.state, p.amount, p.currency,
-       p.set_aside
+       p.set_aside, f.file_number
 FROM bank_report_lines AS l
 LEFT JOIN payouts AS p ON p.end_to_end_id = l.end_to_end_id
+LEFT JOIN bank_file_payouts AS f ON f.payout_id = p.id
 WHERE l.report_id = $1
   AND (p.id IS NULL
        OR p.state = 'collected'
+       OR (p.state = 'returned' AND f.file_number IS NULL AND l.what = 'paid')
        OR p.amount <> l.amount
        OR p.currency <> l.currency
        OR EXISTS (SELECT 1
@@ -328,10 +331,13 @@ WHERE state = 'collected'
   AND id IN (SELECT payout_id FROM bank_file_payouts WHERE file_number = $1);
 
 -- name: mark_paid   ($1 report)
--- A report may come before our own record that the file was sent: the bank has it. Of a cancelled file only a person settles it.
+-- A report may come before our own record that the file was sent: the bank has it. Only a person settles a payout that is in no
+-- file, as its file was cancelled, or that a person has refused.
 UPDATE payouts
-SET state = 'paid', set_aside = NULL
-WHERE (state IN ('in_file', 'sent') OR (state = 'collected' AND set_aside IS NOT NULL))
+SET state = 'paid', set_aside = NULL, return_reason = NULL
+WHERE (state IN ('in_file', 'sent')
+       OR (state = 'collected' AND set_aside IS NOT NULL)
+       OR (state = 'returned' AND NOT EXISTS (SELECT 1 FROM bank_file_payouts AS f WHERE f.payout_id = payouts.id)))
   AND end_to_end_id IN (SELECT end_to_end_id FROM bank_report_lines WHERE report_id = $1 AND what = 'paid');
 
 -- name: mark_returned   ($1 report)
