@@ -11,7 +11,6 @@
 #include <compare>
 #include <limits>
 #include <set>
-#include <stdexcept>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -38,24 +37,11 @@ bool is_temporary(const std::string& name) {
     return name.starts_with(".");
 }
 
-bool is_control(char c) {
-    return (c >= 0 && c < ' ') || c == '\x7f';
-}
-
-bool is_storable(const std::string& name) {
-    if (name.size() > name_max || std::ranges::any_of(name, is_control)) return false;
-    try {
-        (void)pawl::bank::transliterated(name, pawl::bank::CharacterSet::xml);
-        return true;
-    } catch (const std::invalid_argument&) {  // Not UTF-8.
-        return false;
-    }
-}
-
 }  // namespace
 
 std::string stored_name(const std::string& name) {
-    if (is_storable(name)) return name;
+    if (name.size() <= name_max && pawl::bank::has_only(pawl::bank::CharacterSet::xml, name))
+        return name;
     constexpr std::string_view digits = "0123456789ABCDEF";
     std::string stored;
     for (const char c : name) {

@@ -33,6 +33,8 @@ enum class CharacterSet {
 // "+"); letters beyond that document become their base letter. One without such a form stays, for
 // the check to refuse. The text may become longer. Throws std::invalid_argument if it is not UTF-8.
 std::string transliterated(std::string_view text, CharacterSet to);
+// And it is UTF-8.
+bool has_only(CharacterSet set, std::string_view text);
 
 // pain.001.001.09: a customer's credit transfers.
 struct CreditTransfer {
@@ -141,15 +143,5 @@ using ReadReport = std::variant<Report, ReportProblem>;
 ReadReport read_camt054(std::string_view bytes);
 // Returns of NACHA: entries with an addenda record of type 99. All control totals must be right.
 ReadReport read_nacha_returns(std::string_view bytes);
-
-// A member of a report that reverses or qualifies what it says, and which of its values are
-// handled. An entry, payment or file with another value is set aside or refused.
-struct ReportMember {
-    std::string_view name{};     // As rules name it.
-    std::string_view handled{};  // For people.
-    std::string_view otherwise{};
-};
-std::span<const ReportMember> camt054_members();
-std::span<const ReportMember> nacha_members();
 
 }  // namespace pawl::bank

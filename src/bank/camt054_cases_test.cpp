@@ -1,9 +1,10 @@
 // Issue 39, numbers 3 and 4: each row is a file and what it means. The names with numbers are those
-// of public cases. Each member of camt054_members() has a row with a value that is not handled.
+// of public cases. Each member of camt054_members has a row with a value that is not handled.
 
 #include <pawl/bank_file.hpp>
 
 #include "src/bank/testing_golden.hpp"
+#include "src/bank/testing_report_members.hpp"
 #include "src/bank/testing_reports.hpp"
 
 #include <gtest/gtest.h>
@@ -314,7 +315,7 @@ TEST(Camt054Cases, a_value_that_is_not_handled_stops_its_item_and_the_rest_goes_
 TEST(Camt054Cases, each_member_has_a_row) {
     auto rows = public_cases();
     for (auto& row : unhandled_values()) rows.push_back(std::move(row));
-    for (const auto& member : camt054_members()) {
+    for (const auto& member : camt054_members) {
         if (member.name == "AppHdr" || member.name == "Ntfctn/ElctrncSeqNb") continue;
         const auto found = std::any_of(rows.begin(), rows.end(), [&](const Case& row) {
             return row.expected.ends_with("camt.054 " + std::string{member.name});
@@ -418,7 +419,7 @@ TEST(ReportMembers, are_shown_in_bank_files_md_as_they_are) {
     std::ostringstream text;
     text << in.rdbuf();
     const auto document = text.str();
-    for (const auto& list : {rows(camt054_members()), rows(nacha_members())})
+    for (const auto& list : {rows(camt054_members), rows(nacha_members)})
         EXPECT_NE(document.find("|---|---|---|\n" + list + "\n"), document.npos)
             << "Put these rows into docs/howto/bank_files.md:\n"
             << list;

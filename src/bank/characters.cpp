@@ -199,4 +199,11 @@ std::string transliterated(std::string_view text, CharacterSet to) {
     return made;
 }
 
+bool has_only(CharacterSet set, std::string_view text) {
+    if (!base::is_utf8(text)) return false;
+    for (; !text.empty(); text.remove_prefix(base::character_length(text)))
+        if (!is_in(set, code_point(text.substr(0, base::character_length(text))))) return false;
+    return true;
+}
+
 }  // namespace pawl::bank

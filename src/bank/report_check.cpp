@@ -1,6 +1,5 @@
 #include "src/bank/report_check.hpp"
 
-#include "src/bank/characters.hpp"
 #include "src/base/error_text.hpp"
 #include "src/base/text.hpp"
 
@@ -15,11 +14,7 @@ constexpr std::size_t key_max = 500;    // A line's key has two references and a
 constexpr std::size_t found_max = 500;  // Bytes.
 
 bool is_storable(std::string_view text, std::size_t bytes_max) {
-    if (text.size() > bytes_max || !base::is_utf8(text)) return false;
-    for (; !text.empty(); text.remove_prefix(base::character_length(text)))
-        if (!is_in(CharacterSet::xml, code_point(text.substr(0, base::character_length(text)))))
-            return false;
-    return true;
+    return text.size() <= bytes_max && has_only(CharacterSet::xml, text);
 }
 
 bool is_storable(const ReportNumber& number) {

@@ -1,19 +1,25 @@
-// What docs/howto/bank_files.md shows; a test compares both, and tries a value that is not handled
-// of each.
-
-#include <pawl/bank_file.hpp>
+#pragma once
 
 #include <array>
+#include <string_view>
 
+// What docs/howto/bank_files.md shows; a test compares both, and tries a value that is not handled
+// of each.
 namespace pawl::bank {
 
-namespace {
+// A member of a report that reverses or qualifies what it says, and which of its values are
+// handled. An entry, payment or file with another value is set aside or refused.
+struct ReportMember {
+    std::string_view name{};     // As rules name it.
+    std::string_view handled{};  // For people.
+    std::string_view otherwise{};
+};
 
-constexpr auto entry_aside = "the entry is set aside";
-constexpr auto payment_aside = "the payment is set aside";
-constexpr auto file_refused = "the file is refused";
+inline constexpr auto entry_aside = "the entry is set aside";
+inline constexpr auto payment_aside = "the payment is set aside";
+inline constexpr auto file_refused = "the file is refused";
 
-constexpr std::array camt054{
+inline constexpr std::array camt054_members{
     ReportMember{"AppHdr", "`CpyDplct`, `PssblDplct`: a number may come again", "always handled"},
     ReportMember{
         "GrpHdr/MsgPgntn", "PgNb, LastPgInd: a page waits for those before it", file_refused},
@@ -46,7 +52,7 @@ constexpr std::array camt054{
     ReportMember{"BkTxCd/Domn/Fmly/SubFmlyCd", "all; RRTN and RPCR of credits", payment_aside},
     ReportMember{"Refs/EndToEndId", "a text, but not NOTPROVIDED", payment_aside}};
 
-constexpr std::array nacha{
+inline constexpr std::array nacha_members{
     ReportMember{"file header 34, file ID modifier", "A-Z, a-z, 0-9", file_refused},
     ReportMember{"batch header 51-53, entry class", "PPD, CCD, CTX, WEB, TEL", entry_aside},
     ReportMember{"batch header 54-63, description", "all but REVERSAL and RECLAIM", entry_aside},
@@ -60,15 +66,5 @@ constexpr std::array nacha{
     ReportMember{"addenda 2-3, type 99", "one, perhaps after other types", entry_aside},
     ReportMember{
         "addenda 4-6, return reason", "R01-R59, R80-R89; not dishonored (R60-R79)", entry_aside}};
-
-}  // namespace
-
-std::span<const ReportMember> camt054_members() {
-    return camt054;
-}
-
-std::span<const ReportMember> nacha_members() {
-    return nacha;
-}
 
 }  // namespace pawl::bank
