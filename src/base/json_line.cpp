@@ -1,5 +1,6 @@
 #include "src/base/json_line.hpp"
 
+#include "src/base/error_text.hpp"
 #include "src/base/text.hpp"
 #include "src/base/time_text.hpp"
 #include "src/base/visible_text.hpp"
@@ -20,7 +21,7 @@ JsonLine& JsonLine::add(std::string_view name, std::string_view value) {
     if (is_text && value.size() > value_max)
         base::append_string(text_, std::string{base::cut(value, value_max)} + "...");
     else
-        base::append_string(text_, is_text ? value : "(not UTF-8)");
+        base::append_string(text_, is_text ? value : base::sanitized_error(value));
     return *this;
 }
 

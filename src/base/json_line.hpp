@@ -15,7 +15,7 @@ public:
     explicit JsonLine(TimePoint at);
 
     // Of a value of more than `value_max` bytes the beginning, as it may come from anybody. A value
-    // that is not UTF-8 becomes "(not UTF-8)".
+    // that is not UTF-8, as an error of the application may be, is shown as sanitized_error().
     static constexpr std::size_t value_max = 4'000;
     JsonLine& add(std::string_view name, std::string_view value);
     JsonLine& add_number(std::string_view name, std::int64_t value);

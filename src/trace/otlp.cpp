@@ -1,5 +1,6 @@
 #include "src/trace/otlp.hpp"
 
+#include "src/base/error_text.hpp"
 #include "src/base/text.hpp"
 #include "src/json/members.hpp"
 
@@ -38,7 +39,7 @@ public:
         if (is_plain(text))
             to_.append("\"").append(text).append("\"");
         else
-            to_ += json::literal_of(base::is_utf8(text) ? text : "(not UTF-8)");
+            to_ += json::literal_of(base::is_utf8(text) ? text : base::sanitized_error(text));
         return *this;
     }
     Json& add_number(std::string_view name, std::int64_t number) {

@@ -244,6 +244,19 @@ def a_role_without_ddl(settings):
             world.rides_command(*command, '--database', world.server_url)
 
 
+def another_encoding(settings):
+    """Some texts could not be stored in it, others would be stored as bytes that are no text."""
+    with World(settings.bin, QUICK) as world:
+        for encoding in ('LATIN1', 'SQL_ASCII'):
+            name, said = f'{world.store.database}_{encoding.lower()}', len(world.log()) if world.server else 0
+            world.store._on('postgres', f"CREATE DATABASE {name} ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+            world.server_url = world.url.replace(world.store.database, name)
+            check(not world.start_server(), f'it serves on {encoding}')
+            told = world.log()[said:]
+            check(f'PAWL0008: the database {world.server_url} has the encoding {encoding}: Pawl needs one with' in told, told)
+            world.store._on('postgres', f'DROP DATABASE {name}')
+
+
 def cases(settings):
     scenarios = {
         'it is killed and stopped, over and over': crashes,
@@ -256,4 +269,5 @@ def cases(settings):
         'its disk is full': a_full_tablespace,
         'the role of the server may create nothing': a_role_without_ddl,
     }
-    return [('postgres: ' + name, lambda run=run: run(settings)) for name, run in scenarios.items()]
+    return [*(('postgres: ' + name, lambda run=run: run(settings)) for name, run in scenarios.items()),
+            ('form: a database in another encoding than UTF-8 is refused', lambda: another_encoding(settings))]

@@ -50,6 +50,16 @@ std::string trimmed(std::string text) {
     return text;
 }
 
+std::string why_unusable(pg_conn* pg) {
+    if (pg == nullptr) return " does not answer: no memory";
+    if (PQstatus(pg) != CONNECTION_OK) return " does not answer: " + trimmed(PQerrorMessage(pg));
+    // A text that another encoding lacks would be refused in the middle of a request, and SQL_ASCII
+    // stores any bytes.
+    const char* encoding = PQparameterStatus(pg, "server_encoding");
+    if (encoding == nullptr || std::string_view{encoding} == "UTF8") return {};
+    return std::string{" has the encoding "} + encoding + ": Pawl needs one with ENCODING 'UTF8'";
+}
+
 }  // namespace
 
 void ClearResult::operator()(pg_result* result) const {
@@ -67,15 +77,13 @@ Connection::Connection(const PostgresOptions& options, base::Clock& clock)
     const std::array<const char*, 5> values{
         timeout.c_str(), "10000", "pawl", options.url.c_str(), nullptr};
     pg_ = PQconnectdbParams(names.data(), values.data(), 1);
-    if (pg_ == nullptr || PQstatus(pg_) != CONNECTION_OK) {
-        const auto why = trimmed(pg_ != nullptr ? PQerrorMessage(pg_) : "no memory");
+    if (const auto why = why_unusable(pg_); !why.empty()) {
         PQfinish(pg_);
         throw StoreError{
             Kind::unavailable,
             Effect::none,
             "connect",
-            "PAWL0008: the database " + base::without_password(options.url) +
-                " does not answer: " + why};
+            "PAWL0008: the database " + base::without_password(options.url) + why};
     }
     // By default libpq writes warnings to stderr, where a full pipe would block the thread.
     PQsetNoticeProcessor(
