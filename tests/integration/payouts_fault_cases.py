@@ -42,7 +42,9 @@ def reached(bin_folder):
         world.stop()
         world.check_all(repeats=0)
         with open(log, encoding='utf-8') as file:
-            return collections.Counter(file.read().split('\n')[:-1])
+            points = collections.Counter(file.read().split('\n')[:-1])
+        # On a busy machine a job may wait for its request, or a report for the one before it; a second day may have no such wait.
+        return collections.Counter({point: hits for point, hits in points.items() if not point.startswith('queue.reschedule.')})
 
 
 def every_point_of_sftp_is_reached(points):

@@ -344,6 +344,8 @@ inline std::vector<Case> cases_of_the_database() {
         {&sql::lock_migrations, {}},
         {&sql::set_secret_used, {"1", at::now}},
         {&sql::postgres::begin_work, {"5000", "0"}},
+        {&sql::postgres::begin_pooled_work, {"5000", "0"}},
+        {&sql::postgres::pin_session, {}},
         {&sql::postgres::claim_key_under_id, {id::next, hash_of(id::next)}, {}, {}, 100, true},
         {&sql::postgres::database_clock, {}},
         {&sql::postgres::insert_jobs, {rows}},

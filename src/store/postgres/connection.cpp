@@ -6,6 +6,7 @@
 #include "src/store/postgres/sql_text.hpp"
 #include "src/store/postgres/type_ids.hpp"
 #include "src/store/store.hpp"
+#include "store/postgres/session.hpp"
 
 #include <poll.h>
 #include <postgresql/libpq-fe.h>
@@ -50,6 +51,8 @@ std::string trimmed(std::string text) {
     return text;
 }
 
+constexpr const char* in_hot_standby = "in_hot_standby";
+
 std::string why_unusable(pg_conn* pg) {
     if (pg == nullptr) return " does not answer: no memory";
     if (PQstatus(pg) != CONNECTION_OK) return " does not answer: " + trimmed(PQerrorMessage(pg));
@@ -91,6 +94,21 @@ Connection::Connection(const PostgresOptions& options, base::Clock& clock)
     );
     PQsetnonblocking(pg_, 1);
     PQenterPipelineMode(pg_);
+    // PostgreSQL reports this setting from 14 on, PgBouncer does not pass it on.
+    is_ours_ = options.prepared && PQparameterStatus(pg_, in_hot_standby) != nullptr;
+    if (is_ours_) pin_session();
+}
+
+void Connection::pin_session() {
+    try {
+        set_deadline(options_.connect_timeout);
+        queue(sql::postgres::pin_session, {}, Use::plain);
+        (void)flush();
+        clear_deadline();
+    } catch (...) {
+        PQfinish(pg_);
+        throw;
+    }
 }
 
 Connection::~Connection() {
@@ -377,8 +395,8 @@ bool Connection::usable() const {
 
 bool Connection::is_still_there() {
     // A new connection may reach the primary: another of the URL's hosts, or where a proxy leads to
-    // now. PostgreSQL reports this setting itself (from 14 on), PgBouncer does not pass it on.
-    const char* standby = PQparameterStatus(pg_, "in_hot_standby");
+    // now.
+    const char* standby = PQparameterStatus(pg_, in_hot_standby);
     if (behind_standby_ || (standby != nullptr && std::string_view{standby} == "on")) dead_ = true;
     // libpq reads a shutdown message and the end of the stream separately; parameter changes are
     // ignored.

@@ -96,6 +96,8 @@ public:
     // Runs several statements in one text, in the open transaction.
     void script(std::string_view name, std::string_view text);
 
+    // Whether its session is ours alone. A pooler gives each transaction another one.
+    bool is_ours() const { return is_ours_; }
     bool usable() const;
     // The connection must not be used again.
     void give_up() { dead_ = true; }
@@ -159,6 +161,7 @@ private:
     void read_answers(const std::vector<Expected>& expected, OnAnswer on_answer);
     StoreError failure(const pg_result* result, const Expected& entry);
     StoreError own_failure(const pg_result* result, const Expected& entry);
+    void pin_session();
     [[noreturn]] void lost(std::string_view statement);
     void check(int sent);
 
@@ -177,6 +180,7 @@ private:
     std::unordered_map<const char*, bool> own_transaction_;  // By the text's address.
     bool dead_{false};
     bool behind_standby_{false};
+    bool is_ours_{false};
     std::optional<std::chrono::steady_clock::time_point> deadline_;
     struct Seen {
         std::int64_t ms{};

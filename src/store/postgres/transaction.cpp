@@ -43,7 +43,9 @@ void queue_limits(
     const auto limit = std::to_string(std::max<std::int64_t>(deadline.count(), 1));
     const auto timeout = std::to_string(lock_timeout.count());
     const std::array<detail::Value, 2> values{std::string_view{limit}, std::string_view{timeout}};
-    connection.queue(sql::postgres::begin_work, values, Connection::Use::begin);
+    const auto& begin =
+        connection.is_ours() ? sql::postgres::begin_work : sql::postgres::begin_pooled_work;
+    connection.queue(begin, values, Connection::Use::begin);
 }
 
 void queue_begin(
