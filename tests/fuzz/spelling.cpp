@@ -2,6 +2,7 @@
 
 #include "src/json/document.hpp"
 #include "src/json/members.hpp"
+#include "src/json/surrogates.hpp"
 
 #include <array>
 #include <charconv>
@@ -285,7 +286,12 @@ std::optional<JsonFaults> faults_of(std::string_view text) {
     if (!json::is_json(text)) return std::nullopt;
     Reader reader{text};
     const auto root = reader.value();
-    return JsonFaults{reader.depth() > 32, has_twice(root), has_large(root), has_changed(root)};
+    return JsonFaults{
+        reader.depth() > 32,
+        has_twice(root),
+        has_large(root),
+        has_changed(root),
+        json::replace_lone_surrogates(text) != text};
 }
 
 std::string spelled_anew(std::string_view json, Dice& dice) {

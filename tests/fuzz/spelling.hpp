@@ -15,7 +15,8 @@ struct JsonFaults {
     bool twice{};     // A name is repeated in one object.
     bool large{};     // A number may not fit into 64 bits or a double.
     bool rounded{};   // A double changes a fraction.
-    bool any() const { return too_deep || twice || large || rounded; }
+    bool halved{};    // It has half of a surrogate pair.
+    bool any() const { return too_deep || twice || large || rounded || halved; }
 };
 // nullopt: not JSON.
 std::optional<JsonFaults> faults_of(std::string_view text);

@@ -156,7 +156,9 @@ TEST_F(ConnectionTest, an_outdated_plan_is_recognized_by_its_code_in_any_languag
 
 // The same code: a statement that PostgreSQL never supports.
 TEST_F(ConnectionTest, an_unsupported_statement_is_not_an_outdated_plan) {
-    const auto error = error_of_control("SELECT id FROM things GROUP BY id FOR UPDATE");
+    const Sql locks_groups{"locks_groups", {}, "SELECT id FROM things GROUP BY id FOR UPDATE"};
+
+    const auto error = error_of([&] { (void)run(locks_groups); });
 
     EXPECT_EQ(error.kind(), Kind::statement) << error.what();
 }
