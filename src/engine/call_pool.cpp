@@ -34,28 +34,25 @@ CallPool::~CallPool() {
 
 bool CallPool::post(std::function<void()> f) {
     join_ended();
-    bool wake = false;
-    {
-        const std::lock_guard lock{mutex_};
-        line_.push_back(std::move(f));
-        if (idle_ >= static_cast<int>(line_.size())) {
-            // A posting thread has answers to deliver, so it wakes one thread only; each thread
-            // that takes a call wakes the next one while there are more.
-            wake = line_.size() == 1;
-        } else if (static_cast<int>(threads_.size()) < threads_max_) {
-            const auto self = threads_.emplace(threads_.end());
-            try {
-                *self = make_thread_([this, self] { loop(self); });
-            } catch (const std::system_error&) {  // The limit on threads or memory (pids cgroup).
-                threads_.erase(self);
-                if (threads_.empty()) {
-                    line_.pop_back();
-                    return false;
-                }
+    // Also for the waking: the call may end, and this pool with it, before this thread goes on.
+    const std::lock_guard lock{mutex_};
+    line_.push_back(std::move(f));
+    if (idle_ >= static_cast<int>(line_.size())) {
+        // A posting thread has answers to deliver, so it wakes one thread only; each thread that
+        // takes a call wakes the next one while there are more.
+        if (line_.size() == 1) posted_.notify_one();
+    } else if (static_cast<int>(threads_.size()) < threads_max_) {
+        const auto self = threads_.emplace(threads_.end());
+        try {
+            *self = make_thread_([this, self] { loop(self); });
+        } catch (const std::system_error&) {  // The limit on threads or memory (pids cgroup).
+            threads_.erase(self);
+            if (threads_.empty()) {
+                line_.pop_back();
+                return false;
             }
         }
     }
-    if (wake) posted_.notify_one();
     return true;
 }
 
