@@ -16,10 +16,11 @@ std::optional<TimePoint> restore_gap_start(
 }
 
 bool may_have_gone_on(
-    std::span<const RestoreGap> lost, std::int64_t key_id, TimePoint called_at
+    std::span<const RestoreGap> lost, std::int64_t key_id, int generation, TimePoint called_at
 ) noexcept {
     return std::ranges::any_of(lost, [&](const RestoreGap& time) {
-        return key_id <= time.last_key_id && called_at < time.since;
+        if (key_id <= time.last_key_id) return called_at <= time.opened;
+        return generation == 0 && called_at <= time.keys_until;
     });
 }
 

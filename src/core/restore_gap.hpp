@@ -15,6 +15,7 @@ struct RestoreGap {
     TimePoint keys_until;  // Until then clients may repeat lost requests.
     // The highest in the restored database: keys up to it may have gone on.
     std::int64_t last_key_id{};
+    TimePoint opened{};  // The restore: what is later was written to the restored database.
 };
 
 // From when on a call of this key may have been made without a record; nullopt: all of its calls
@@ -24,10 +25,11 @@ std::optional<TimePoint> restore_gap_start(
     std::span<const RestoreGap> lost, std::int64_t key_id, TimePoint now
 ) noexcept;
 
-// Whether the restored database has this call of the key, and the lost time may have had further
-// ones.
+// Whether the lost time may have had other calls of the key than this recorded one: one of the
+// backup, whenever the backup is said to be from, or the first one of a key that may repeat a lost
+// key. Not a call that a person has decided on (generation > 0) since the restore.
 bool may_have_gone_on(
-    std::span<const RestoreGap> lost, std::int64_t key_id, TimePoint called_at
+    std::span<const RestoreGap> lost, std::int64_t key_id, int generation, TimePoint called_at
 ) noexcept;
 
 // Counters of the database that only grow, as stored in the database and in a file outside.

@@ -13,7 +13,8 @@ using namespace std::chrono_literals;
 const TimePoint now{10'000'000s};
 
 TEST(CallLostSince, follows_the_table) {
-    const RestoreGap hour{.since = now - 2h, .keys_until = now + 72h, .last_key_id = 100};
+    const RestoreGap hour{
+        .since = now - 2h, .keys_until = now + 72h, .last_key_id = 100, .opened = now - 1h};
     const RestoreGap old{.since = now - 500h, .keys_until = now - 1h, .last_key_id = 50};
     struct Case {
         std::string name;
@@ -39,15 +40,18 @@ TEST(CallLostSince, follows_the_table) {
 }
 
 TEST(MayHaveGoneOn, a_call_of_the_backup_of_any_restore_since) {
-    const RestoreGap hour{.since = now - 2h, .keys_until = now + 72h, .last_key_id = 100};
+    const RestoreGap hour{
+        .since = now - 2h, .keys_until = now + 72h, .last_key_id = 100, .opened = now - 1h};
     const RestoreGap old{.since = now - 500h, .keys_until = now - 1h, .last_key_id = 50};
 
-    EXPECT_FALSE(may_have_gone_on({}, 7, now - 3h));
-    EXPECT_TRUE(may_have_gone_on(std::vector{hour}, 100, now - 2h - 1ms));
-    EXPECT_FALSE(may_have_gone_on(std::vector{hour}, 100, now - 2h)) << "made after the restore";
-    EXPECT_FALSE(may_have_gone_on(std::vector{hour}, 101, now - 3h)) << "not in the backup";
-    EXPECT_TRUE(may_have_gone_on(std::vector{old, hour}, 51, now - 3h)) << "between the two";
-    EXPECT_FALSE(may_have_gone_on(std::vector{old}, 51, now - 600h));
+    EXPECT_FALSE(may_have_gone_on({}, 7, 0, now - 3h));
+    EXPECT_TRUE(may_have_gone_on(std::vector{hour}, 100, 0, now - 3h));
+    EXPECT_TRUE(may_have_gone_on(std::vector{hour}, 100, 1, now - 2h + 1min)) << "as-of is early";
+    EXPECT_FALSE(may_have_gone_on(std::vector{hour}, 100, 0, now)) << "made after the restore";
+    EXPECT_TRUE(may_have_gone_on(std::vector{hour}, 101, 0, now)) << "may repeat a lost key";
+    EXPECT_FALSE(may_have_gone_on(std::vector{hour}, 101, 1, now)) << "a person has decided";
+    EXPECT_FALSE(may_have_gone_on(std::vector{hour}, 101, 0, now + 73h)) << "after the window";
+    EXPECT_TRUE(may_have_gone_on(std::vector{old, hour}, 51, 0, now - 3h)) << "between the two";
 }
 
 TEST(IsBehind, a_database_is_behind_if_any_number_is_lower) {

@@ -253,7 +253,8 @@ Attempt::Outcome Attempt::resume_at_call(store::Session& session, const KeyRow& 
          .called_target = row.call_target ? std::string_view{*row.call_target} : "",
          .target = target,
          // In the lost time this call may have been proven not made, and another provider called.
-         .restored = routed && row.called_at && engine_.may_have_gone_on(row.id, *row.called_at),
+         .restored = routed && row.called_at &&
+                     engine_.may_have_gone_on(row.id, row.generation, *row.called_at),
          .routed = routed,
          .ask_after = ask_after()},
         now

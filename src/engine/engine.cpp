@@ -156,10 +156,10 @@ std::optional<TimePoint> Engine::restore_gap_start(std::int64_t key_id, TimePoin
     return core::restore_gap_start(restore_gaps_, key_id, now);
 }
 
-bool Engine::may_have_gone_on(std::int64_t key_id, TimePoint called_at) const {
+bool Engine::may_have_gone_on(std::int64_t key_id, int generation, TimePoint called_at) const {
     if (!any_restore_gap_) return false;
     const std::lock_guard guard{restore_gaps_mutex_};
-    return core::may_have_gone_on(restore_gaps_, key_id, called_at);
+    return core::may_have_gone_on(restore_gaps_, key_id, generation, called_at);
 }
 
 // All attempts return to this engine: from a call, the store or a timer.

@@ -207,7 +207,7 @@ public:
     // What restores of the database have lost; replaces the whole list. Thread-safe.
     void set_restore_gaps(std::vector<core::RestoreGap> lost);
     std::optional<TimePoint> restore_gap_start(std::int64_t key_id, TimePoint now) const;
-    bool may_have_gone_on(std::int64_t key_id, TimePoint called_at) const;
+    bool may_have_gone_on(std::int64_t key_id, int generation, TimePoint called_at) const;
     // Foreign calls begun since the engine was made.
     void count_call() { ++calls_begun_; }
     std::int64_t calls_begun() const { return calls_begun_; }

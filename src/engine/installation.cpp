@@ -134,7 +134,8 @@ void read_epochs(store::Session& session, Installation& into) {
         into.lost.push_back(
             {.since = detail::column_as<TimePoint>(row, 1, name),
              .keys_until = detail::column_as<TimePoint>(row, 2, name),
-             .last_key_id = detail::column_as<std::int64_t>(row, 3, name)}
+             .last_key_id = detail::column_as<std::int64_t>(row, 3, name),
+             .opened = detail::column_as<TimePoint>(row, 4, name)}
         );
     });
 }

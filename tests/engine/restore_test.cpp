@@ -23,7 +23,10 @@ protected:
     void restored(std::chrono::milliseconds ago, std::int64_t last_key_id = 0) {
         const auto now = world.clock.now();
         world.engine->set_restore_gaps(
-            {{.since = now - ago, .keys_until = now + 72h, .last_key_id = last_key_id}}
+            {{.since = now - ago,
+              .keys_until = now + 72h,
+              .last_key_id = last_key_id,
+              .opened = now}}
         );
     }
     std::string reason() { return world.text("SELECT reason FROM pawl_attention"); }

@@ -437,7 +437,8 @@ TEST_F(RouterTest, after_a_restore_a_payment_waits_for_a_person) {
     world.engine->set_restore_gaps(
         {{.since = now - 1h,
           .keys_until = now + 72h,
-          .last_key_id = world.number("SELECT max(id) FROM pawl_key_registry")}}
+          .last_key_id = world.number("SELECT max(id) FROM pawl_key_registry"),
+          .opened = now}}
     );
 
     for (const auto* key : {"called", "asked about", "new"})
@@ -464,7 +465,6 @@ TEST(RouterImpl, at_the_end_of_a_pause_one_of_two_payments_is_the_probe) {
     ASSERT_EQ(chosen(begin), "a");
     router.ended(*a, {.error = "no answer", .now = begin});
     EXPECT_EQ(chosen(begin + 9min), "b");
-
     EXPECT_EQ(chosen(begin + 10min), "a") << "the probe";
     EXPECT_EQ(chosen(begin + 10min), "b");
     EXPECT_EQ(chosen(begin + 11min), "b") << "the probe has not ended";

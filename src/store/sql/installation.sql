@@ -14,7 +14,7 @@ RETURNING number, at, key_id, calls;
 DELETE FROM pawl_installation_secrets WHERE version = $1;
 
 -- name: find_epochs
-SELECT epoch, lost_since, keys_until, last_key_id FROM pawl_epochs ORDER BY epoch;
+SELECT epoch, lost_since, keys_until, last_key_id, opened_at FROM pawl_epochs ORDER BY epoch;
 
 -- name: find_installation
 SELECT name FROM pawl_installation WHERE id = 1;
