@@ -87,7 +87,8 @@ std::optional<Body> accepted(std::string_view text) {
         PAWL_ASSERT(!faults || faults->any());
         return std::nullopt;
     }
-    PAWL_ASSERT(faults && !faults->too_deep && !faults->twice && !faults->rounded && !faults->halved);
+    PAWL_ASSERT(faults && !faults->too_deep && !faults->twice);
+    PAWL_ASSERT(!faults->rounded && !faults->halved);
     auto canonical = json::canonical(std::get<value>(parsed));
     return Body{text, std::move(std::get<value>(parsed)), std::move(canonical)};
 }
