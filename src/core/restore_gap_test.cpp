@@ -39,7 +39,7 @@ TEST(CallLostSince, follows_the_table) {
         EXPECT_EQ(restore_gap_start(c.lost, c.key_id, c.now), c.since) << c.name;
 }
 
-TEST(MayHaveGoneOn, a_call_of_the_backup_of_any_restore_since) {
+TEST(MayHaveGoneOn, a_call_that_was_recorded_before_the_restore_or_may_repeat_a_lost_one) {
     const RestoreGap hour{
         .since = now - 2h, .keys_until = now + 72h, .last_key_id = 100, .opened = now - 1h};
     const RestoreGap old{.since = now - 500h, .keys_until = now - 1h, .last_key_id = 50};
