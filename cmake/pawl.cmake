@@ -153,7 +153,7 @@ function(pawl_tests name)
 endfunction()
 
 # pawl_whole_test(redis LABELS conformance SOURCES client_test.cpp LIBRARIES pawl::engine)  -> one program, one ctest entry:
-# the servers that it needs start once
+# the servers that it needs start once. WITHOUT_SANITIZERS: as above, and the entry gets the label.
 function(pawl_whole_test name)
     cmake_parse_arguments(ARG "WITHOUT_SANITIZERS" "" "LABELS;SOURCES;LIBRARIES" ${ARGN})
     set(without)
@@ -162,6 +162,9 @@ function(pawl_whole_test name)
     endif()
     pawl_tests(${name} ${without} UNLISTED SOURCES ${ARG_SOURCES} LIBRARIES ${ARG_LIBRARIES} Threads::Threads)
     if(TARGET test_${name})
+        if(ARG_WITHOUT_SANITIZERS)
+            list(APPEND ARG_LABELS without_sanitizers)
+        endif()
         add_test(NAME ${name} COMMAND test_${name})
         set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600)
     endif()
