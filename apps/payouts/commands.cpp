@@ -1,4 +1,4 @@
-// payouts files      [list] | show NUMBER | cancel NUMBER
+// payouts files      [list] | show NUMBER | cancel NUMBER | after-restore [FILE ...]
 // payouts reports    [list] | show ID | skip ID | settle ID | replace ID
 // payouts set-aside  [list] | release ID | refuse ID
 
@@ -7,6 +7,7 @@
 #include <pawl/command_line.hpp>
 #include <pawl/json.hpp>
 
+#include "apps/payouts/after_restore.hpp"
 #include "apps/payouts/cancel_file.hpp"
 #include "apps/payouts/decide_report.hpp"
 #include "apps/payouts/fetch_reports.hpp"
@@ -33,6 +34,7 @@ struct Arguments {
     std::string url{"sqlite:payouts.db"};
     std::int64_t id{};
     std::string file{};
+    std::vector<std::string> sent_files{};
     std::string series{};
     std::int64_t number{};
     LinesByHand by_hand{};
@@ -120,9 +122,9 @@ private:
         if (found.state.empty()) throw Refused{"there is no report " + std::to_string(args_.id)};
         return found;
     }
-    std::string file_bytes() const {
-        std::ifstream in{args_.file, std::ios::binary};
-        if (!in) throw std::invalid_argument{"the file " + args_.file + " can't be read"};
+    static std::string file_bytes(const std::string& name) {
+        std::ifstream in{name, std::ios::binary};
+        if (!in) throw std::invalid_argument{"the file " + name + " can't be read"};
         return {std::istreambuf_iterator<char>{in}, std::istreambuf_iterator<char>{}};
     }
 
@@ -133,6 +135,13 @@ private:
         args_.cancel.stopped_reports =
             read_stopped_reports(database(), BankFormat{settings_()}, args_.id);
         decide([&](pawl::Tx& tx) { return cancel_file(tx, args_.cancel, args_.who); });
+    }
+    void after_restore() {
+        const BankFormat format{settings_()};
+        std::vector<SentFile> files;
+        for (const auto& name : args_.sent_files)
+            files.push_back(read_sent_file(format, name, file_bytes(name)));
+        decide([&](pawl::Tx& tx) { return answer_restore(tx, format, files, args_.who); });
     }
     void reports() { print_all(list_reports(database())); }
     void report();
@@ -173,6 +182,13 @@ void Commands::add_files() {
         args_.cancel.keep_answered,
         "Of a file that was given up: payouts that a report has named stay in it"
     );
+    add_act(
+        files,
+        "after-restore",
+        "Which files the bank got after the backup. Until then no file is made or sent",
+        &Commands::after_restore
+    )
+        .add_option("FILE", args_.sent_files, "Each such file; none: the bank got none");
 }
 
 void Commands::add_reports() {
@@ -241,7 +257,7 @@ void Commands::settle() {
 }
 
 void Commands::replace() {
-    const auto bytes = file_bytes();
+    const auto bytes = file_bytes(args_.file);
     const auto read = BankFormat{settings_()}.read(bytes);
     const auto name = stored_name(std::filesystem::path{args_.file}.filename().string());
     decide([&](pawl::Tx& tx) {

@@ -2,6 +2,7 @@
 
 #include <pawl/log.hpp>
 
+#include "apps/payouts/after_restore.hpp"
 #include "apps/payouts/send_file.hpp"
 #include "payouts/statements.hpp"
 
@@ -61,6 +62,8 @@ void CutOffWorker::freeze(pawl::Tx& tx, std::vector<Payment> payments, std::int6
 }
 
 pawl::JobResult CutOffWorker::work(pawl::Tx& tx, const pawl::Job<CutOff>& job) {
+    if (restore_is_open(tx, "a cut-off")) return pawl::done;
+    keep_lost_payouts(tx);
     auto payments = pawl::query<Payment>(tx, sql::list_waiting, format_.payouts_max());
     const auto waiting = std::ssize(payments);
     if (waiting > 0) {

@@ -21,7 +21,8 @@ struct CutOff {
 // its bytes and hash. If more wait than fit into it, another CutOff follows. A payout that no file
 // can have, as an earlier release or other settings accepted it, is set aside with its reason.
 // A report that is not imported yet may name payouts of cancelled files: those wait for the next
-// cut-off.
+// cut-off. After a restore no file is made before a person has said which ones the bank has
+// (after_restore.hpp).
 class CutOffWorker {
 public:
     explicit CutOffWorker(BankFormat format) : format_{std::move(format)} {}

@@ -2,6 +2,7 @@
 
 #include <pawl/log.hpp>
 
+#include "apps/payouts/after_restore.hpp"
 #include "payouts/statements.hpp"
 
 #include <optional>
@@ -43,6 +44,7 @@ bool may_have_been_sent(pawl::SftpError::Kind kind) {
 }  // namespace
 
 void stage_next_file(pawl::Tx& tx) {
+    if (restore_is_open(tx, "the next file")) return;
     const auto number = pawl::query_maybe<std::int64_t>(tx, sql::find_first_unsent);
     if (number) tx.stage(SendFile{*number}, {.unique = std::to_string(*number)});
 }
@@ -54,6 +56,8 @@ SendFileWorker::SendFileWorker(
 
 pawl::Next<SendFileWorker::FileFrozen> SendFileWorker::choose(pawl::Tx& tx, const Started& at) {
     const auto number = at.request.number;
+    if (restore_is_open(tx, "a file's request"))
+        return pawl::answer(200, Result{number, "waits for the answer after a restore"});
     if (pawl::query_maybe<std::int64_t>(tx, sql::find_first_unsent) != number)
         return pawl::answer(200, Result{number, "not the next file to send"});
     auto file = pawl::query_maybe<FileRow>(tx, sql::claim_file, number, at.key_id);
@@ -65,9 +69,11 @@ pawl::Outcome<SendFileWorker::Delivered> SendFileWorker::deliver(
     pawl::Call& call, const FileFrozen& at
 ) {
     BytesRow row;
+    bool restored = false;
     pawl::SftpUpload file{.folder = inbox_, .name = at.file_name, .bytes = {}, .archive = archive_};
     // On the call's thread, without a transaction. The bytes are too large for a recovery point.
     database_.read([&](pawl::Snapshot& read) {
+        restored = pawl::query_maybe<std::int64_t>(read, sql::find_open_restore).has_value();
         row = pawl::query_one<BytesRow>(read, sql::find_file_bytes, at.number);
         for (auto& one : pawl::query<WithdrawnRow>(read, sql::list_withdrawn, at.number))
             file.withdrawn.push_back({std::move(one.name), text_of(one.bytes)});
@@ -78,6 +84,7 @@ pawl::Outcome<SendFileWorker::Delivered> SendFileWorker::deliver(
         return pawl::Stuck{
             at.file_name +
             " was given up or cancelled meanwhile, and is not sent: settle this as give-up"};
+    if (restored) return pawl::Retry{"this database was restored: `payouts files after-restore`"};
     if (row.sent_at) return Delivered{.earlier = true};
     const auto bytes = text_of(row.bytes);
     file.bytes = bytes;

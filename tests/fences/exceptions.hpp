@@ -54,6 +54,7 @@ inline constexpr Unchecked statements_without_case[] = {
     {"list_samples", because::people},
     {"list_servers", because::people},
     {"list_stuck_keys", because::people},
+    {"find_next_file", because::one_row},
     {"lock_next_file", because::one_row},
     {"next_file_number", because::one_row},
     {"next_job_at", because::sooner},

@@ -19,6 +19,7 @@
 #include "tests/fences/exceptions.hpp"
 #include "tests/fences/job_cases.hpp"
 #include "tests/fences/key_cases.hpp"
+#include "tests/fences/lost_file_cases.hpp"
 #include "tests/fences/payouts_cases.hpp"
 #include "tests/fences/report_cases.hpp"
 #include "tests/fences/rides_cases.hpp"
@@ -51,6 +52,7 @@ std::vector<Case> all_cases() {
           cases_of_locks(),
           cases_of_rides(),
           cases_of_files(),
+          cases_of_lost_files(),
           cases_of_reports()})
         all.insert(all.end(), cases.begin(), cases.end());
     return all;

@@ -1,0 +1,98 @@
+#pragma once
+
+#include "payouts/statements.hpp"
+#include "tests/fences/fence_case.hpp"
+#include "tests/fences/rows.hpp"
+
+#include <string>
+#include <vector>
+
+// The statements of Payouts about what a restored backup has lost.
+namespace pawl::fences {
+
+inline std::vector<Case> cases_of_lost_files() {
+    namespace sql = payouts::sql;
+    const std::string table{"payouts"};
+    const std::string lost_table{"bank_lost_payouts"};
+    const std::string files{"bank_files"};
+    const auto epoch =
+        "INSERT INTO pawl_epochs (epoch, opened_at, lost_since, keys_until, last_key_id, "
+        "opened_by, detail) VALUES (2, '2027-01-01T00:00:00.500Z', '2027-01-01T00:00:00.500Z', "
+        "'2027-01-01T00:00:00.500Z', 0, 'ann', 'x')"s;
+    const auto answered =
+        "INSERT INTO bank_restores (epoch, answered_at) VALUES (1, '2027-01-01T00:00:00.500Z')"s;
+    const auto lost =
+        "INSERT INTO bank_lost_payouts (end_to_end_id, file_number, amount) VALUES ('end-5', 20, "
+        "500)"s;
+    const auto collected = "UPDATE payouts SET state = 'collected' WHERE id = 10"s;
+    const auto unsent = "UPDATE bank_files SET sent_at = NULL"s;
+    const auto no_file = "DELETE FROM bank_file_payouts"s;
+    const auto is_lost = is("bank_lost_payouts.end_to_end_id", "end-5"s);
+    const auto state = "state@id = 10"s;
+    const auto not_collected = refuses(state, {"'in_file'", "'sent'", "'paid'"});
+    const auto open_restore = refuses("bank_restores.epoch", {"2", "3"});
+    const auto not_cancelled =
+        refuses("bank_files.cancelled_at@number = 20", {literal("2027-01-01T00:00:00.500Z")});
+    return {
+        {&sql::add_lost_to_file,
+         {},
+         table,
+         {not_collected,
+          is_lost,
+          is("bank_lost_payouts.amount", 500),
+          refuses("amount@id = 10", {"499", "501"}),
+          not_cancelled},
+         {no_file, collected, lost}},
+        {&sql::answer_restores,
+         {"2027-01-01T00:00:00.500Z"},
+         "bank_restores",
+         {open_restore},
+         {epoch, answered}},
+        {&sql::find_file_hash,
+         {20},
+         files,
+         {is("number", 20)},
+         {no_file, "DELETE FROM bank_files WHERE number <> 20"}},
+        {&sql::find_open_restore, {}, "bank_restores", {open_restore}, {epoch, answered}},
+        // A later file of the bank has the payout.
+        {&sql::insert_lost_payout,
+         {"end-5", 21, 500},
+         lost_table,
+         {refuses("file_number", {"21"}), passes("file_number", {"20"})},
+         {lost, "UPDATE bank_lost_payouts SET file_number = 19"}},
+        {&sql::list_overtaken_files,
+         {},
+         table,
+         {is_lost,
+          refuses("bank_lost_payouts.file_number", {"20"}),
+          passes("bank_lost_payouts.file_number", {"19", "21"}),
+          refuses("bank_file_payouts.payout_id", {"9", "11"}),
+          refuses("bank_files.sent_at@number = 20", {literal("2027-01-01T00:00:00.500Z")}),
+          refuses("bank_files.cancelled_at@number = 20", {literal("2027-01-01T00:00:00.500Z")})},
+         {unsent, lost, "UPDATE bank_lost_payouts SET file_number = 21"}},
+        {&sql::mark_lost_sent,
+         {},
+         table,
+         {refuses(state, {"'in_file'", "'sent'", "'paid'"}),
+          refuses("bank_file_payouts.payout_id", {"9", "11"}),
+          is("bank_lost_payouts.file_number", 20)},
+         {collected, lost}},
+        {&sql::raise_next_file,
+         {9},
+         "next_bank_file",
+         {below("number", 9)},
+         {"UPDATE next_bank_file SET number = 8"}},
+        {&sql::set_aside_lost,
+         {},
+         table,
+         {not_collected,
+          refuses("set_aside@id = 10", {"'why'"}),
+          is_lost,
+          refuses("bank_lost_payouts.amount", {"500"}),
+          passes("bank_lost_payouts.amount", {"501"}),
+          not_cancelled},
+         {no_file, collected, lost, "UPDATE bank_lost_payouts SET amount = 499"}},
+    };
+}
+
+}  // namespace pawl::fences
