@@ -5,6 +5,7 @@
 #include "apps/payouts/testing_decisions.hpp"
 
 #include <stdexcept>
+#include <utility>
 
 namespace payouts::decisions_test {
 
@@ -13,7 +14,7 @@ namespace {
 constexpr pawl::Statement<0> open_epoch{
     "open_epoch",
     "INSERT INTO pawl_epochs (epoch, opened_at, lost_since, keys_until, last_key_id, opened_by, "
-    "detail) SELECT COALESCE(max(epoch), 1) + 1, '2026-11-29T00:00:00.000Z', "
+    "detail) SELECT COALESCE(max(epoch), 1) + 1, '2100-01-01T00:00:00.000Z', "
     "'2026-11-28T00:00:00.000Z', '2026-12-02T00:00:00.000Z', 0, 'ann', 'x' FROM pawl_epochs",
     {}};
 
@@ -48,8 +49,20 @@ protected:
     void restore() {
         database.in_tx([](pawl::Tx& tx) { pawl::execute(tx, open_epoch); });
     }
+    AnsweredRestore answer(const RestoreAnswer& given) {
+        return database.in_tx([&](pawl::Tx& tx) { return answer_restore(tx, format, given, ann); });
+    }
     AnsweredRestore answer(const std::vector<SentFile>& files) {
-        return database.in_tx([&](pawl::Tx& tx) { return answer_restore(tx, format, files, ann); });
+        return answer({.files = files, .release_waiting = true});
+    }
+    std::string why_not(const RestoreAnswer& given) {
+        return refusal([&](pawl::Tx& tx) { answer_restore(tx, format, given, ann); });
+    }
+    std::vector<std::string> set_aside() {
+        std::vector<std::string> found;
+        for (const auto& one : list_set_aside(database.database()))
+            found.push_back(one.end_to_end_id);
+        return found;
     }
     std::size_t files() { return list_files(database.database()).size(); }
 };
@@ -65,7 +78,10 @@ TEST_F(AfterRestoreTest, no_file_is_made_or_sent_before_the_answer) {
 
     EXPECT_EQ(files(), 1U);
     EXPECT_EQ(database.jobs<SendFile>().size(), jobs);
-    EXPECT_EQ(answer({}).next_number, 2);
+    const auto done = answer(std::vector<SentFile>{});
+    EXPECT_EQ(
+        (std::pair{done.next_number, done.unsent}), (std::pair<std::int64_t, std::int64_t>{2, 1})
+    );
     cut_off();
     EXPECT_EQ(files(), 2U);
 }
@@ -75,40 +91,82 @@ TEST_F(AfterRestoreTest, what_the_bank_has_is_in_no_other_file) {
     insert_payout("B");
     restore();
 
-    const auto done = answer({sent(7, {"A", "LOST"})});
+    const auto done = answer({sent(1, {"A", "LOST"})});
 
     EXPECT_EQ(
-        (std::vector{done.files, done.payouts, done.found, done.set_aside, done.next_number}),
-        (std::vector<std::int64_t>{1, 2, 1, 0, 8})
+        (std::vector{done.files, done.payouts, done.found, done.differ, done.next_number}),
+        (std::vector<std::int64_t>{1, 2, 1, 0, 2})
     );
     insert_payout("LOST");  // Its request is repeated.
     cut_off();
     EXPECT_EQ(state("A"), "sent");
     EXPECT_EQ(state("LOST"), "sent");
-    const auto made = list_file_payouts(database.database(), 8);
+    const auto made = list_file_payouts(database.database(), 2);
     ASSERT_EQ(made.size(), 1U);
     EXPECT_EQ(made[0].end_to_end_id, "B");
-    EXPECT_EQ(list_file_payouts(database.database(), 7).size(), 2U);
+    EXPECT_EQ(list_file_payouts(database.database(), 1).size(), 2U);
 }
 
-TEST_F(AfterRestoreTest, another_amount_is_for_a_person) {
+// A person may have refused it in the lost time.
+TEST_F(AfterRestoreTest, what_waited_in_the_backup_is_for_a_person) {
+    insert_payout("A");
     restore();
-    auto file = sent(7, {"A"});
-    file.payouts[0].amount = 999;
+
+    EXPECT_EQ(answer(RestoreAnswer{}).waiting, 1);
+    insert_payout("NEW");
+    cut_off();
+
+    EXPECT_EQ(set_aside(), std::vector<std::string>{"A"});
+    EXPECT_EQ(state("NEW"), "in_file");
+    answer(RestoreAnswer{.release_waiting = true});
+    cut_off();
+    EXPECT_EQ(state("A"), "in_file");
+}
+
+TEST_F(AfterRestoreTest, no_payout_is_refused_before_the_answer) {
+    insert_payout("A", "Jane \xef\xbf\xbf");
+    cut_off();
+    restore();
+    const auto refuse = [](pawl::Tx& tx) { refuse_payout(tx, 1, ann); };
+
+    EXPECT_NE(refusal(refuse).find("the bank may have payout 1"), std::string::npos);
+    answer(RestoreAnswer{});
+    EXPECT_EQ(refusal(refuse), "");
+}
+
+struct DifferentCase {
+    std::string name;
+    void (*change)(SentPayout&);
+};
+class DifferentTest : public AfterRestoreTest, public ::testing::WithParamInterface<DifferentCase> {
+public:
+    static std::vector<DifferentCase> rows() {
+        return {
+            {"amount", [](auto& one) { one.amount = 999; }},
+            {"account", [](auto& one) { one.creditor_account = "NO9386011117947"; }}};
+    }
+};
+TEST_P(DifferentTest, is_for_a_person) {
+    restore();
+    auto file = sent(1, {"A"});
+    GetParam().change(file.payouts[0]);
     answer({file});
     insert_payout("A");
 
     cut_off();
 
     EXPECT_EQ(state("A"), "collected");
-    ASSERT_EQ(list_set_aside(database.database()).size(), 1U);
-    EXPECT_NE(
-        list_set_aside(database.database())[0].set_aside.find("another amount"), std::string::npos
-    );
+    EXPECT_EQ(set_aside(), std::vector<std::string>{"A"});
     database.in_tx([](pawl::Tx& tx) { refuse_payout(tx, 1, ann); });
     cut_off();
     EXPECT_EQ(state("A"), "returned");
 }
+INSTANTIATE_TEST_SUITE_P(
+    Each,
+    DifferentTest,
+    ::testing::ValuesIn(DifferentTest::rows()),
+    [](const auto& row) { return row.param.name; }
+);
 
 TEST_F(AfterRestoreTest, an_unsent_file_of_the_backup_may_have_been_sent) {
     insert_payout("A");
@@ -124,15 +182,58 @@ TEST_F(AfterRestoreTest, an_unsent_file_of_the_backup_may_have_been_sent) {
     EXPECT_TRUE(list_files(database.database())[0].sent_at);
 }
 
-TEST_F(AfterRestoreTest, another_file_of_the_backup_under_the_number_is_for_a_person) {
+class SameNumberTest : public AfterRestoreTest {
+protected:
+    void give_up() {
+        database.in_tx([](pawl::Tx& tx) {
+            pawl::execute(tx, sql::give_up_file, std::int64_t{1}, tx.now());
+            cancel_file(tx, {.number = 1}, ann);
+        });
+    }
+};
+
+// Nobody knew of the restore, so this database made a file with the bank's number.
+TEST_F(SameNumberTest, another_file_is_replaced_when_it_is_given_up) {
     insert_payout("A");
     cut_off();
     restore();
+    const RestoreAnswer given{.files = {sent(1, {"A", "B"})}};
+    EXPECT_NE(why_not(given).find("settle its request as give-up"), std::string::npos);
 
-    const auto why =
-        refusal([&](pawl::Tx& tx) { answer_restore(tx, format, {sent(1, {"B"})}, ann); });
+    give_up();
+    EXPECT_EQ(answer(given).found, 1);
+    cut_off();
 
-    EXPECT_NE(why.find("another payouts-00000001.xml"), std::string::npos) << why;
+    EXPECT_EQ(state("A"), "sent");
+    ASSERT_EQ(files(), 1U);
+    EXPECT_FALSE(list_files(database.database())[0].cancelled_at);
+    EXPECT_EQ(list_files(database.database())[0].payouts, 2);
+}
+
+TEST_F(SameNumberTest, another_file_that_was_sent_is_not_replaced) {
+    insert_payout("A");
+    cut_off();
+    send(1);
+    restore();
+
+    const auto why = why_not({.files = {sent(1, {"B"})}});
+
+    EXPECT_NE(why.find("has sent another payouts-00000001.xml"), std::string::npos) << why;
+}
+
+TEST_F(SameNumberTest, a_cancelled_file_that_the_bank_has_counts_again) {
+    restore();
+    const auto file = sent(1, {"A"});
+    answer({file});
+    insert_payout("A");
+    cut_off();
+    database.in_tx([](pawl::Tx& tx) { cancel_file(tx, {.number = 1}, ann); });
+    EXPECT_EQ(state("A"), "collected");
+
+    EXPECT_EQ(answer({file}).found, 1);
+
+    EXPECT_EQ(state("A"), "sent");
+    EXPECT_EQ(refusal([](pawl::Tx& tx) { cancel_file(tx, {.number = 1}, ann); }), "");
 }
 
 // In the lost time it was given up and cancelled, and its payouts were made again.
@@ -154,16 +255,48 @@ TEST_F(AfterRestoreTest, an_unsent_file_of_the_backup_may_be_overtaken) {
     EXPECT_EQ(third[0].end_to_end_id, "B");
 }
 
+TEST_F(AfterRestoreTest, a_file_that_a_request_sends_is_not_overtaken) {
+    insert_payout("A");
+    cut_off();
+    restore();
+    database.in_tx([](pawl::Tx& tx) {
+        pawl::execute(tx, sql::claim_file, std::int64_t{1}, std::int64_t{7});
+    });
+
+    const RestoreAnswer given{.files = {sent(2, {"A"})}};
+
+    EXPECT_NE(why_not(given).find("a request of this database sends it"), std::string::npos);
+    database.in_tx([](pawl::Tx& tx) {
+        pawl::execute(tx, sql::give_up_file, std::int64_t{1}, tx.now());
+    });
+    EXPECT_EQ(answer(given).cancelled, 1);
+}
+
 TEST_F(AfterRestoreTest, a_lost_file_that_the_bank_has_refused_is_made_again) {
     insert_payout("A");
     restore();
-    answer({sent(7, {"A"})});
+    answer({sent(1, {"A"})});
 
-    database.in_tx([](pawl::Tx& tx) { cancel_file(tx, {.number = 7}, ann); });
+    database.in_tx([](pawl::Tx& tx) { cancel_file(tx, {.number = 1}, ann); });
     cut_off();
 
-    ASSERT_EQ(list_file_payouts(database.database(), 8).size(), 1U);
+    ASSERT_EQ(list_file_payouts(database.database(), 2).size(), 1U);
     EXPECT_EQ(state("A"), "in_file");
+}
+
+TEST_F(AfterRestoreTest, a_file_that_is_forgotten_or_named_twice_is_noticed) {
+    insert_payout("A");
+    restore();
+
+    EXPECT_NE(why_not({.files = {sent(2, {"A"})}}).find("file 1 is missing"), std::string::npos);
+    EXPECT_NE(
+        why_not({.files = {sent(1, {"A"}), sent(1, {"A"})}}).find("twice"), std::string::npos
+    );
+    EXPECT_NE(
+        why_not({.files = {sent(1, {"A"})}, .never_sent = {1}}).find("never sent"),
+        std::string::npos
+    );
+    EXPECT_EQ(answer(RestoreAnswer{.files = {sent(2, {"A"})}, .never_sent = {1}}).next_number, 3);
 }
 
 TEST_F(AfterRestoreTest, files_may_follow_and_come_again) {
@@ -179,11 +312,19 @@ TEST_F(AfterRestoreTest, files_may_follow_and_come_again) {
     EXPECT_EQ(files(), 2U);
 }
 
+// The next cut-off has sent it in between.
+TEST_F(AfterRestoreTest, a_file_that_is_named_too_late_is_counted) {
+    insert_payout("A");
+    restore();
+    answer(std::vector<SentFile>{});
+    cut_off();
+    send(1);
+
+    EXPECT_EQ(answer({sent(2, {"A"})}).in_other_files, 1);
+}
+
 TEST_F(AfterRestoreTest, a_database_that_was_not_restored_has_no_answer) {
-    EXPECT_NE(
-        refusal([&](pawl::Tx& tx) { answer_restore(tx, format, {}, ann); }).find("never restored"),
-        std::string::npos
-    );
+    EXPECT_NE(why_not({}).find("never restored"), std::string::npos);
 }
 
 struct SentFileCase {
@@ -194,32 +335,37 @@ struct SentFileCase {
 };
 class SentFileTest : public AfterRestoreTest, public ::testing::WithParamInterface<SentFileCase> {
 public:
-    static std::string without(std::string text, const std::string& part) {
-        return text.replace(text.find(part), part.size(), "");
+    static std::string with(std::string text, const std::string& part, const std::string& by) {
+        return text.replace(text.find(part), part.size(), by);
     }
     static std::vector<SentFileCase> rows() {
         const auto same = [](std::string text) { return text; };
+        const auto named = [](const std::string& part, const std::string& by) {
+            return [part, by](std::string text) { return with(std::move(text), part, by); };
+        };
+        const std::string one{"payouts-00000001.xml"};
         return {
             {"name", "file.xml", same, "is named as payouts-00000042.xml"},
-            {"number", "payouts-7.xml", same, "is named as"},
-            {"nacha", "payouts-00000007.ach", same, "is named as"},
-            {"empty", "payouts-00000007.xml", [](const auto&) { return ""; }, "control sums"},
-            {"cut",
-             "payouts-00000007.xml",
-             [](std::string text) { return text.substr(0, text.size() / 2); },
-             ""},
-            {"amount",
-             "payouts-00000007.xml",
-             [](std::string text) { return without(text, "<InstdAmt Ccy=\"EUR\">10.00"); },
-             "control sums"},
-            {"sum",
-             "payouts-00000007.xml",
-             [](std::string text) { return without(text, "0</InstdAmt>"); },
-             "control sums"}};
+            {"short_number", "payouts-1.xml", same, "is named as"},
+            {"nacha", "payouts-00000001.ach", same, "is named as"},
+            {"other_number", "payouts-00000077.xml", same, "its bytes are not"},
+            {"last_number", "payouts-99999999.xml", same, "is named as"},
+            {"huge_number", "payouts-9223372036854775807.xml", same, "is named as"},
+            {"empty", one, [](const auto&) { return ""; }, "not the file that was sent"},
+            {"half", one, [](std::string text) { return text.substr(0, text.size() / 2); }, ""},
+            {"cut", one, [](std::string text) { return text.substr(0, text.size() - 1); }, "bytes"},
+            {"tail", one, [](const std::string& text) { return text + "<junk"; }, "its bytes"},
+            {"twice", one, [](const std::string& text) { return text + text; }, ""},
+            {"line_ends", one, named("\n", "\r\n"), "its bytes"},
+            {"doctype", one, named("<Document", "<!DOCTYPE x []><Document"), "its bytes"},
+            {"amount", one, named(">10.00<", ">10.01<"), "its bytes"},
+            {"currency", one, named("\"EUR\"", "\"USD\""), "amount"},
+            {"account", one, named("DE89370400440532013000", "DE02120300000000202051"), "bytes"},
+            {"duplicate", one, named(">B<", ">A<"), "A stands in it twice"}};
     }
 };
 TEST_P(SentFileTest, is_refused) {
-    const auto bytes = sent(7, {"A", "B"}).bytes;
+    const auto bytes = sent(1, {"A", "B"}).bytes;
     try {
         read_sent_file(format, GetParam().file, GetParam().change(bytes));
         ADD_FAILURE() << "it is taken";
@@ -235,6 +381,26 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; }
 );
 
+TEST_F(AfterRestoreTest, a_file_with_texts_of_xml_is_read_back) {
+    auto settings = DecisionsTest::settings();
+    settings.iso20022->debtor_name = "R & \"Rides\" <AG>";
+    settings.iso20022->debtor_bic = "COBADEFFXXX";
+    settings.iso20022->characters = "xml";
+    const BankFormat xml{settings};
+    const Payment payment{
+        .end_to_end_id = "A",
+        .amount = 1'234,
+        .currency = "EUR",
+        .creditor_name = "J\xc3\xb6 & <O'Hara> \"x\" &lt;",
+        .creditor_account = "GB29NWBK60161331926819",
+        .routing_number = {},
+        .reference = "a > b"};
+
+    const auto bytes = xml.write({.number = 3, .number_of_day = 1}, {&payment, 1});
+
+    EXPECT_EQ(read_sent_file(xml, "payouts-00000003.xml", bytes).payouts[0].amount, 1'234);
+}
+
 TEST(SentFile, one_of_nacha_is_read_back) {
     Settings settings;
     settings.nacha = Settings::Nacha{
@@ -248,24 +414,28 @@ TEST(SentFile, one_of_nacha_is_read_back) {
         .transliterate = {}};
     const BankFormat format{settings};
     const Payment payment{
-        .end_to_end_id = "0123456789ABCDE",
+        .end_to_end_id = "0123456789ABCD",
         .amount = 1'234,
         .currency = "USD",
-        .creditor_name = "Jane",
+        .creditor_name = "Jane O'Hara",
         .creditor_account = "1",
         .routing_number = "021000021",
         .reference = ""};
 
+    std::vector payments(11, payment);
+    for (std::size_t i = 0; i < payments.size(); ++i) payments[i].end_to_end_id += 'A' + char(i);
+    const pawl::TimePoint at{std::chrono::hours{500'000}};
+
     const auto file = read_sent_file(
         format,
         "/tmp/payouts-00000042.ach",
-        format.write({.number = 42, .number_of_day = 3}, std::vector(11, payment))
+        format.write({.number = 42, .number_of_day = 3, .created_at = at}, payments)
     );
 
     EXPECT_EQ(file.number, 42);
     EXPECT_EQ(file.amount, 11 * 1'234);
     ASSERT_EQ(file.payouts.size(), 11U);
-    EXPECT_EQ(file.payouts[10].end_to_end_id, "0123456789ABCDE");
+    EXPECT_EQ(file.payouts[10].end_to_end_id, "0123456789ABCDK");
     EXPECT_EQ(file.payouts[10].amount, 1'234);
 }
 

@@ -35,7 +35,7 @@ public:
     // Both are made from the number alone, so they are as unique.
     std::string file_name(std::int64_t number) const;
     std::string currency() const;
-    bool is_nacha() const { return settings_.nacha.has_value(); }
+    const Settings& settings() const { return settings_; }
     std::int64_t files_a_day_max() const;
     std::int64_t payouts_max() const { return settings_.payouts_max.value_or(5'000); }
 

@@ -1,5 +1,6 @@
 #include "apps/payouts/cancel_file.hpp"
 
+#include "apps/payouts/after_restore.hpp"
 #include "apps/payouts/cut_off.hpp"
 #include "apps/payouts/send_file.hpp"
 #include "payouts/statements.hpp"
@@ -113,14 +114,19 @@ CancelledFile cancel_file(pawl::Tx& tx, const CancelRequest& request, const Deci
         if (pawl::execute(tx, sql::set_aside_payout_of_file, number, id, who.reason) == 0)
             throw Refused{name_of_payout(id) + " is not in the file"};
     const auto now = tx.now();
-    const auto moved = pawl::execute(tx, sql::move_out, number, now);
-    pawl::execute(tx, sql::collect_again, number);
-    pawl::execute(tx, sql::leave_file, number);
-    pawl::execute(tx, sql::cancel_file, number, now);
+    const auto moved = move_payouts_out(tx, number, now);
     audit(tx, who, "cancelled", "file " + std::to_string(number));
     if (request.cut_off_now) tx.stage(CutOff{now.time_since_epoch().count()});
     stage_next_file(tx);  // Others may have waited for this one.
     return {number, std::move(file.name), "cancelled", moved, std::ssize(request.set_aside)};
+}
+
+std::int64_t move_payouts_out(pawl::Tx& tx, std::int64_t file, pawl::TimePoint now) {
+    const auto moved = pawl::execute(tx, sql::move_out, file, now);
+    pawl::execute(tx, sql::collect_again, file);
+    pawl::execute(tx, sql::leave_file, file);
+    pawl::execute(tx, sql::cancel_file, file, now);
+    return moved;
 }
 
 DecidedPayout release_payout(pawl::Tx& tx, std::int64_t id, const Decider& who) {
@@ -131,6 +137,10 @@ DecidedPayout release_payout(pawl::Tx& tx, std::int64_t id, const Decider& who) 
 }
 
 DecidedPayout refuse_payout(pawl::Tx& tx, std::int64_t id, const Decider& who) {
+    if (restore_is_open(tx, "a refusal"))
+        throw Refused{
+            "this database was restored, and the bank may have " + name_of_payout(id) +
+            ": first say which files it has, by `payouts files after-restore`"};
     if (pawl::execute(tx, sql::refuse_payout, id, who.reason) == 0)
         throw Refused{name_of_payout(id) + " is not set aside"};
     audit(tx, who, "refused", name_of_payout(id));

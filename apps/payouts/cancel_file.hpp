@@ -38,6 +38,9 @@ struct CancelledFile {
 // Refused while a report that nobody has decided about names one of them, or may do so.
 CancelledFile cancel_file(pawl::Tx& tx, const CancelRequest& request, const Decider& who);
 
+// What it does to the file, unchecked. Returns how many payouts have left it.
+std::int64_t move_payouts_out(pawl::Tx& tx, std::int64_t file, pawl::TimePoint now);
+
 struct DecidedPayout {
     std::int64_t payout{};
     std::string decision;

@@ -35,6 +35,7 @@ struct Arguments {
     std::int64_t id{};
     std::string file{};
     std::vector<std::string> sent_files{};
+    RestoreAnswer restored{};
     std::string series{};
     std::int64_t number{};
     LinesByHand by_hand{};
@@ -138,10 +139,9 @@ private:
     }
     void after_restore() {
         const BankFormat format{settings_()};
-        std::vector<SentFile> files;
         for (const auto& name : args_.sent_files)
-            files.push_back(read_sent_file(format, name, file_bytes(name)));
-        decide([&](pawl::Tx& tx) { return answer_restore(tx, format, files, args_.who); });
+            args_.restored.files.push_back(read_sent_file(format, name, file_bytes(name)));
+        decide([&](pawl::Tx& tx) { return answer_restore(tx, format, args_.restored, args_.who); });
     }
     void reports() { print_all(list_reports(database())); }
     void report();
@@ -182,13 +182,21 @@ void Commands::add_files() {
         args_.cancel.keep_answered,
         "Of a file that was given up: payouts that a report has named stay in it"
     );
-    add_act(
+    auto& restored = add_act(
         files,
         "after-restore",
         "Which files the bank got after the backup. Until then no file is made or sent",
         &Commands::after_restore
-    )
-        .add_option("FILE", args_.sent_files, "Each such file; none: the bank got none");
+    );
+    restored.add_option("FILE", args_.sent_files, "Each such file; none: the bank got none");
+    restored.add_option(
+        "--never-sent", args_.restored.never_sent, "Numbers of files that the bank did not get"
+    );
+    restored.add_flag(
+        "--release-waiting",
+        args_.restored.release_waiting,
+        "Nobody has refused a payout since the backup: the next file gets those that waited"
+    );
 }
 
 void Commands::add_reports() {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace payouts {
@@ -12,6 +11,7 @@ namespace payouts {
 struct SentPayout {
     std::string end_to_end_id;
     std::int64_t amount{};  // Minor units.
+    std::string creditor_account;
 };
 struct SentFile {
     std::int64_t number{};
@@ -21,8 +21,9 @@ struct SentFile {
     std::vector<SentPayout> payouts;
 };
 
-// A file that BankFormat::write() made once, read back. `name` may have folders. Throws
-// std::invalid_argument if it is none, or not whole: its payouts differ from its control sums.
+// A file that these settings' account has sent, read back. `name` may have folders. The writer must
+// make the same bytes of what is read, so a file that is cut, changed in its form, or has another
+// number than its name is none. Throws std::invalid_argument, which says why.
 SentFile read_sent_file(const BankFormat& format, const std::string& name, std::string bytes);
 
 }  // namespace payouts

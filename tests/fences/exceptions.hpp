@@ -16,6 +16,7 @@ struct Unchecked {
 namespace because {
 inline constexpr std::string_view people = "shown to people or counted; no statement acts by it";
 inline constexpr std::string_view list = "a list; the statement of each act has the conditions";
+inline constexpr std::string_view bytes = "a case has no bytes; the primary key alone";
 inline constexpr std::string_view unique = "a unique index decides";
 inline constexpr std::string_view one_row = "the table has one row, by its CHECK";
 inline constexpr std::string_view schema = "finds the tables themselves";
@@ -24,10 +25,12 @@ inline constexpr std::string_view sooner = "when a worker polls next; claim_jobs
 
 inline constexpr Unchecked statements_without_case[] = {
     {"count_jobs", because::people},
+    {"count_lost_in_other_files", because::people},
     {"count_new_keys", because::people},
     {"count_open_by_point", because::people},
     {"count_retries", because::people},
     {"count_unrecorded_results", because::people},
+    {"count_unsent_files", because::people},
     {"find_dead_job", because::people},
     {"find_installation", because::one_row},
     {"find_key_progress", because::people},
@@ -59,6 +62,7 @@ inline constexpr Unchecked statements_without_case[] = {
     {"next_file_number", because::one_row},
     {"next_job_at", because::sooner},
     {"page_keys_to_act_on", because::list},
+    {"reopen_file", because::bytes},
     {"search_expired_by_id", because::people},
     {"search_expired_by_time", because::people},
     {"search_keys_by_account", because::people},

@@ -22,9 +22,12 @@ inline std::vector<Case> cases_of_lost_files() {
     const auto answered =
         "INSERT INTO bank_restores (epoch, answered_at) VALUES (1, '2027-01-01T00:00:00.500Z')"s;
     const auto lost =
-        "INSERT INTO bank_lost_payouts (end_to_end_id, file_number, amount) VALUES ('end-5', 20, "
-        "500)"s;
+        "INSERT INTO bank_lost_payouts (end_to_end_id, file_number, amount, creditor_account) "
+        "VALUES ('end-5', 20, 500, 'DE1')"s;
     const auto collected = "UPDATE payouts SET state = 'collected' WHERE id = 10"s;
+    const auto moved =
+        "INSERT INTO bank_file_moves (payout_id, file_number, moved_at) VALUES (10, 20, "
+        "'2027-01-01T00:00:00.500Z')"s;
     const auto unsent = "UPDATE bank_files SET sent_at = NULL"s;
     const auto no_file = "DELETE FROM bank_file_payouts"s;
     const auto is_lost = is("bank_lost_payouts.end_to_end_id", "end-5"s);
@@ -41,6 +44,7 @@ inline std::vector<Case> cases_of_lost_files() {
           is_lost,
           is("bank_lost_payouts.amount", 500),
           refuses("amount@id = 10", {"499", "501"}),
+          refuses("bank_lost_payouts.creditor_account", {"'DE0'", "'DE2'"}),
           not_cancelled},
          {no_file, collected, lost}},
         {&sql::answer_restores,
@@ -48,15 +52,16 @@ inline std::vector<Case> cases_of_lost_files() {
          "bank_restores",
          {open_restore},
          {epoch, answered}},
-        {&sql::find_file_hash,
+        {&sql::find_file_to_name,
          {20},
          files,
          {is("number", 20)},
          {no_file, "DELETE FROM bank_files WHERE number <> 20"}},
+        {&sql::forget_moves, {20}, "bank_file_moves", {is("file_number", 20)}, {moved}},
         {&sql::find_open_restore, {}, "bank_restores", {open_restore}, {epoch, answered}},
         // A later file of the bank has the payout.
         {&sql::insert_lost_payout,
-         {"end-5", 21, 500},
+         {"end-5", 21, 500, "DE1"},
          lost_table,
          {refuses("file_number", {"21"}), passes("file_number", {"20"})},
          {lost, "UPDATE bank_lost_payouts SET file_number = 19"}},
@@ -70,6 +75,17 @@ inline std::vector<Case> cases_of_lost_files() {
           refuses("bank_files.sent_at@number = 20", {literal("2027-01-01T00:00:00.500Z")}),
           refuses("bank_files.cancelled_at@number = 20", {literal("2027-01-01T00:00:00.500Z")})},
          {unsent, lost, "UPDATE bank_lost_payouts SET file_number = 21"}},
+        {&sql::list_overtaken_files,
+         {},
+         files,
+         {not_null("request_id@number = 20"),
+          refuses("given_up_at@number = 20", {literal("2027-01-01T00:00:00.500Z")})},
+         {unsent,
+          lost,
+          "UPDATE bank_lost_payouts SET file_number = 21",
+          "UPDATE bank_files SET request_id = 7"},
+         {},
+         Case::Shown{1, 1}},
         {&sql::mark_lost_sent,
          {},
          table,
@@ -82,6 +98,21 @@ inline std::vector<Case> cases_of_lost_files() {
          "next_bank_file",
          {below("number", 9)},
          {"UPDATE next_bank_file SET number = 8"}},
+        {&sql::release_waiting,
+         {"why"},
+         table,
+         {not_collected, refuses("set_aside@id = 10", {"'other'", "'z'", "NULL"})},
+         {no_file, collected, "UPDATE payouts SET set_aside = 'why' WHERE id = 10"}},
+        {&sql::set_aside_waiting,
+         {"why"},
+         table,
+         {not_collected,
+          refuses("set_aside@id = 10", {"'other'"}),
+          below("created_at@id = 10", "2027-01-01T00:00:10.500Z"s)},
+         {no_file,
+          collected,
+          epoch,
+          "UPDATE pawl_epochs SET opened_at = '2027-01-01T00:00:10.500Z'"}},
         {&sql::set_aside_lost,
          {},
          table,
@@ -92,6 +123,12 @@ inline std::vector<Case> cases_of_lost_files() {
           passes("bank_lost_payouts.amount", {"501"}),
           not_cancelled},
          {no_file, collected, lost, "UPDATE bank_lost_payouts SET amount = 499"}},
+        {&sql::set_aside_lost,
+         {},
+         table,
+         {refuses("bank_lost_payouts.creditor_account", {"'DE1'"}),
+          passes("bank_lost_payouts.creditor_account", {"'DE3'"})},
+         {no_file, collected, lost, "UPDATE bank_lost_payouts SET creditor_account = 'DE0'"}},
     };
 }
 

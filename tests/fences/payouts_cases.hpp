@@ -162,8 +162,14 @@ inline std::vector<Case> cases_of_files() {
          {not_null("given_up_at@number = 19"),
           refuses("bank_file_moves.file_number", {"20", "21"}),
           refuses("bank_file_moves.payout_id", {"9", "11"}),
-          is_file},
-         {"UPDATE bank_files SET given_up_at = '" + now + "' WHERE number = 19",
+          refuses("bank_file_payouts.file_number@payout_id = 10", {"18", "21"}),
+          refuses("bank_file_payouts.file_number@payout_id = 9", {"19"}),
+          passes("bank_file_payouts.file_number@payout_id = 9", {"20"})},
+         {"INSERT INTO bank_files (number, name, created_at, day, bytes, sha256, payouts, amount, "
+          "currency) SELECT 18, 'file 18', created_at, day, bytes, sha256, 1, 1, 'EUR' FROM "
+          "bank_files WHERE number = 20",
+          "INSERT INTO bank_file_payouts (payout_id, file_number) VALUES (9, 18)",
+          "UPDATE bank_files SET given_up_at = '" + now + "' WHERE number = 19",
           moved_out + "(10, 19, '" + now + "')"}},
         {&sql::list_set_aside,
          {},

@@ -9,6 +9,7 @@ JOIN payouts AS p ON p.end_to_end_id = l.end_to_end_id
 JOIN bank_files AS f ON f.number = l.file_number
 WHERE p.state = 'collected'
   AND p.amount = l.amount
+  AND p.creditor_account = l.creditor_account
   AND f.cancelled_at IS NULL;
 
 -- name: add_to_file   ($1 file number, $2 most payouts)
@@ -59,17 +60,27 @@ WHERE f.file_number = $1
 -- name: count_files_of_day   ($1 day)
 SELECT count(*) FROM bank_files WHERE day = $1;
 
+-- name: count_lost_in_other_files
+SELECT count(*)
+FROM bank_lost_payouts AS l
+JOIN payouts AS p ON p.end_to_end_id = l.end_to_end_id
+JOIN bank_file_payouts AS i ON i.payout_id = p.id
+WHERE i.file_number <> l.file_number;
+
 -- name: count_restores
 SELECT count(*) FROM pawl_epochs;
+
+-- name: count_unsent_files
+SELECT count(*) FROM bank_files WHERE sent_at IS NULL AND given_up_at IS NULL;
 
 -- name: find_file_bytes   ($1 number)
 SELECT bytes, sent_at, given_up_at, cancelled_at FROM bank_files WHERE number = $1;
 
--- name: find_file_hash   ($1 number)
-SELECT sha256 FROM bank_files WHERE number = $1;
-
 -- name: find_file_state   ($1 number)
 SELECT number, name, sent_at, given_up_at, cancelled_at FROM bank_files WHERE number = $1;
+
+-- name: find_file_to_name   ($1 number)
+SELECT sha256, sent_at, given_up_at, cancelled_at FROM bank_files WHERE number = $1;
 
 -- name: find_first_unsent
 SELECT number FROM bank_files WHERE sent_at IS NULL AND given_up_at IS NULL ORDER BY number LIMIT 1;
@@ -99,6 +110,9 @@ WHERE p.id = $1
 -- name: find_payout_of_end_to_end   ($1 end to end id)
 SELECT id, state, amount, currency FROM payouts WHERE end_to_end_id = $1;
 
+-- name: forget_moves   ($1 file number)
+DELETE FROM bank_file_moves WHERE file_number = $1;
+
 -- name: give_up_file   ($1 number, $2 now)
 UPDATE bank_files
 SET given_up_at = $2
@@ -109,12 +123,12 @@ WHERE number = $1
 INSERT INTO bank_files (number, name, created_at, day, bytes, sha256, payouts, amount, currency)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9);
 
--- name: insert_lost_payout   ($1 end to end id, $2 file number, $3 amount)
+-- name: insert_lost_payout   ($1 end to end id, $2 file number, $3 amount, $4 creditor account)
 -- A later file has the payouts of one that the bank has refused.
-INSERT INTO bank_lost_payouts (end_to_end_id, file_number, amount)
-VALUES ($1, $2, $3)
+INSERT INTO bank_lost_payouts (end_to_end_id, file_number, amount, creditor_account)
+VALUES ($1, $2, $3, $4)
 ON CONFLICT (end_to_end_id) DO UPDATE
-SET file_number = excluded.file_number, amount = excluded.amount
+SET file_number = excluded.file_number, amount = excluded.amount, creditor_account = excluded.creditor_account
 WHERE bank_lost_payouts.file_number < excluded.file_number;
 
 -- name: insert_payout   ($1 now, $2 tenant, $3 account, $4 key id, $5 end to end id, $6 amount, $7 currency, $8 creditor name,
@@ -157,8 +171,8 @@ FROM bank_files
 ORDER BY number;
 
 -- name: list_overtaken_files
--- Unsent, though the bank has some of their payouts in another file.
-SELECT DISTINCT f.number
+-- Unsent, though the bank has some of their payouts in another file. 1: its request was not given up.
+SELECT DISTINCT f.number, CASE WHEN f.request_id IS NOT NULL AND f.given_up_at IS NULL THEN 1 ELSE 0 END
 FROM bank_lost_payouts AS l
 JOIN payouts AS p ON p.end_to_end_id = l.end_to_end_id
 JOIN bank_file_payouts AS i ON i.payout_id = p.id
@@ -188,10 +202,12 @@ ORDER BY id
 LIMIT $1;
 
 -- name: list_withdrawn   ($1 file number)
--- The files that were given up and cancelled, and whose payouts this one has.
+-- The files that were given up and cancelled, and whose payouts this one has. Not one that the bank is known to have, as a report has
+-- named some of its payouts, which are in it still.
 SELECT name, bytes
 FROM bank_files
 WHERE given_up_at IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM bank_file_payouts AS kept WHERE kept.file_number = bank_files.number)
   AND number IN (SELECT m.file_number
                  FROM bank_file_moves AS m
                  JOIN bank_file_payouts AS f ON f.payout_id = m.payout_id
@@ -256,6 +272,18 @@ WHERE id = $1
   AND state = 'collected'
   AND set_aside IS NOT NULL;
 
+-- name: release_waiting   ($1 why)
+UPDATE payouts
+SET set_aside = NULL
+WHERE state = 'collected'
+  AND set_aside = $1;
+
+-- name: reopen_file   ($1 number, $2 bytes, $3 sha256, $4 payouts, $5 amount)
+-- The bank has it after all, or had this one under the number before a restore.
+UPDATE bank_files
+SET bytes = $2, sha256 = $3, payouts = $4, amount = $5, sent_at = NULL, given_up_at = NULL, cancelled_at = NULL
+WHERE number = $1;
+
 -- name: set_aside   ($1 end to end id, $2 why)
 UPDATE payouts
 SET set_aside = $2
@@ -265,14 +293,14 @@ WHERE end_to_end_id = $1
 -- name: set_aside_lost
 -- Of those that the bank has, what add_lost_to_file has left.
 UPDATE payouts
-SET set_aside = 'the bank has its end-to-end id in a file of before the restore, with another amount'
+SET set_aside = 'the bank has its end-to-end id in a file of before the restore, with another amount or account'
 WHERE state = 'collected'
   AND set_aside IS NULL
   AND EXISTS (SELECT 1
               FROM bank_lost_payouts AS l
               JOIN bank_files AS f ON f.number = l.file_number
               WHERE l.end_to_end_id = payouts.end_to_end_id
-                AND l.amount <> payouts.amount
+                AND (l.amount <> payouts.amount OR l.creditor_account <> payouts.creditor_account)
                 AND f.cancelled_at IS NULL);
 
 -- name: set_aside_payout_of_file   ($1 file number, $2 payout, $3 why)
@@ -281,3 +309,11 @@ UPDATE payouts
 SET set_aside = $3
 WHERE id = $2
   AND id IN (SELECT payout_id FROM bank_file_payouts WHERE file_number = $1);
+
+-- name: set_aside_waiting   ($1 why)
+-- Of before the restore.
+UPDATE payouts
+SET set_aside = $1
+WHERE state = 'collected'
+  AND set_aside IS NULL
+  AND created_at < (SELECT max(opened_at) FROM pawl_epochs);

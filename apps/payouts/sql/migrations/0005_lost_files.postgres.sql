@@ -11,9 +11,10 @@ INSERT INTO bank_restores (epoch, answered_at) SELECT epoch, opened_at FROM pawl
 
 -- The payouts of these files. A request that was lost may come again later, and its payout is in that file already.
 CREATE TABLE bank_lost_payouts (
-    end_to_end_id TEXT PRIMARY KEY,
-    file_number   BIGINT NOT NULL REFERENCES bank_files,
-    amount        BIGINT NOT NULL
+    end_to_end_id    TEXT PRIMARY KEY,
+    file_number      BIGINT NOT NULL REFERENCES bank_files,
+    amount           BIGINT NOT NULL,
+    creditor_account TEXT NOT NULL
 );
 
 CREATE INDEX bank_lost_payouts_file ON bank_lost_payouts (file_number);
