@@ -329,7 +329,8 @@ void completer(Run& run) {
     auto& impl = run.open().impl();
     if (impl.completer.has_work())
         refuse_other_settings(impl.settings.differences(), [&](const auto& one) {
-            return impl.settings.is_of_application(one.name) || ops::ends_leases_early(one);
+            return impl.settings.is_of_application(one.name) || ops::ends_leases_early(one) ||
+                   ops::settles_early(one);
         });
     const auto report = impl.completer.run_once();
     cli::print_row(run.out, report, run.json);

@@ -256,6 +256,23 @@ def a_wrong_line_of_a_file_is_refused(settings):
         check_equal([tuple(row) for row in results], [('happened', f'{{"id":"ch_{n}"}}') for n in (1, 2, 3)], 'results')
 
 
+def a_decision_waits_as_long_as_its_server_says(settings):
+    """Issue 38: the command announced 30 s, whatever the server had as --settle-after-s."""
+    with World(settings.bin, [*ONCE, '--rider', 'test_doubt 500@example.com', '--settle-after-s', '3600']) as world:
+        world.start_server()
+        ride = Doubtful(world, Day(world))
+        ride.book_into_doubt('k')
+        key = str(ride.waiting()[0]['key_id'])
+        for command in (ride.command, world.pawl_command):
+            said = command('attention', 'settle', key, '--as', 'give-up', '--note', 'x').stdout
+            check(', 3600 s from now; until then' in said, f'when it is carried out: {said}')
+            command('attention', 'undo', key, '--note', 'x')
+        ride.command('attention', 'settle', key, '--as', 'give-up', '--note', 'x', '--settle-after-s', '0')
+        early = ride.command('completer', '--once', '--charge-once', '--settle-after-s', '0', check_status=1).stderr
+        check('PAWL0025: settle_after is "0 ms" here and "3600000 ms" in server' in early, f'a round by other settings: {early}')
+        check_equal(ride.waiting()[0]['settlement'], 'give-up', 'the decision waits')
+
+
 def by_hand_without_a_server(settings):
     """A settlement recorded while the server is down is carried out by `completer --once`."""
     with World(settings.bin, ONCE + ['--rider', 'test_doubt 500@example.com']) as world:
@@ -299,6 +316,8 @@ def cases(settings):
     found.append(('never: what an operator decides is guarded', lambda: guarded(settings)))
     found.append(('right: a wrong line of a file of decisions is refused before the first one is recorded',
                   lambda: a_wrong_line_of_a_file_is_refused(settings)))
+    found.append(('right: a decision waits as long as its server says, and the command says so',
+                  lambda: a_decision_waits_as_long_as_its_server_says(settings)))
     found.append(('never: settled by hand without a server', lambda: by_hand_without_a_server(settings)))
     ours = ('engine.', 'http.', f'{World.database}.')
     points = sorted(name for name in reached(settings.bin) if name.startswith(ours) and 'settle' not in name)
