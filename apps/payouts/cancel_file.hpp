@@ -7,8 +7,8 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
-#include <vector>
 
 // A person's decisions about files and about payouts that are set aside. Each is one transaction,
 // and throws Refused.
@@ -16,8 +16,8 @@ namespace payouts {
 
 struct CancelRequest {
     std::int64_t number{};
-    std::vector<std::int64_t> set_aside{};  // Payouts that the next file must not have.
-    bool cut_off_now{};                     // Else the next cut-off makes the new file.
+    std::set<std::int64_t> set_aside{};  // Payouts that the next file must not have.
+    bool cut_off_now{};                  // Else the next cut-off makes the new file.
     // Of a file that was given up although the bank has made some of its payments: those stay.
     bool keep_answered{};
     // What the stopped reports say. They are read in no transaction, so before.

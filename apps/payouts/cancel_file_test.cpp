@@ -13,8 +13,11 @@ TEST_F(DecisionsTest, a_cancelled_files_payouts_are_in_one_later_file) {
     EXPECT_NE(refusal([](pawl::Tx& tx) { cancel_file(tx, {.number = 1}, ann); }), "");  // Unsent.
     send(1);
 
-    const CancelRequest without_b{.number = 1, .set_aside = {2}};
-    EXPECT_EQ(refusal([&](pawl::Tx& tx) { cancel_file(tx, without_b, ann); }), "");
+    const CancelRequest without_b{.number = 1, .set_aside = {2, 2}};  // One payout.
+    const auto first = [&](pawl::Tx& tx) {
+        EXPECT_EQ(cancel_file(tx, without_b, ann).set_aside, 1);
+    };
+    EXPECT_EQ(refusal(first), "");
     EXPECT_NE(refusal([&](pawl::Tx& tx) { cancel_file(tx, without_b, ann); }), "");  // Again.
     cut_off();
 

@@ -255,11 +255,12 @@ void Commands::skip() {
 }
 
 void Commands::settle() {
+    const auto by_hand = read_lines(args_.by_hand);
     const auto settings = settings_();
     const auto report = stored(settings);
     decide([&](pawl::Tx& tx) {
         return settle_report(
-            tx, args_.id, report, args_.by_hand, settings.first_report.value_or(1), args_.who
+            tx, args_.id, report, by_hand, settings.first_report.value_or(1), args_.who
         );
     });
 }

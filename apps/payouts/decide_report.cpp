@@ -5,6 +5,10 @@
 #include "apps/payouts/payouts.hpp"
 #include "payouts/statements.hpp"
 
+#include <map>
+#include <stdexcept>
+#include <utility>
+
 namespace payouts {
 
 namespace {
@@ -55,28 +59,9 @@ std::vector<std::string> skip_numbers(
     return skipped;
 }
 
-struct Line {
-    std::string end_to_end_id;
-    std::string what;
-    std::string reason;
-};
-
-std::vector<Line> lines_of(const LinesByHand& by_hand) {
-    std::vector<Line> lines;
-    for (const auto& id : by_hand.paid) lines.push_back({id, "paid", ""});
-    for (const auto& text : by_hand.returned) {
-        const auto sign = text.find('=');
-        if (sign == text.npos || sign + 1 == text.size())
-            throw Refused{"--returned " + text + ": ID=REASON, such as 0123456789ABCDE=AC04"};
-        lines.push_back({text.substr(0, sign), "returned", text.substr(sign + 1)});
-    }
-    return lines;
-}
-
 // Amounts are those of the payouts: a line by hand can't differ from them. Throws Refused if a line
 // changes nothing.
-std::int64_t settle_by_hand(pawl::Tx& tx, std::int64_t id, const LinesByHand& by_hand) {
-    const auto lines = lines_of(by_hand);
+std::int64_t settle_by_hand(pawl::Tx& tx, std::int64_t id, const std::vector<LineByHand>& lines) {
     for (const auto& line : lines) {
         const auto payout =
             pawl::query_maybe<PayoutRow>(tx, sql::find_payout_of_end_to_end, line.end_to_end_id);
@@ -140,6 +125,27 @@ std::int64_t settle_right_lines(
 
 }  // namespace
 
+std::vector<LineByHand> read_lines(const LinesByHand& by_hand) {
+    std::vector<LineByHand> lines;
+    std::map<std::string, std::string> given;  // The option of each end-to-end id.
+    const auto add = [&](LineByHand line, const std::string& option) {
+        const auto [first, added] = given.emplace(line.end_to_end_id, option);
+        if (!added)
+            throw std::invalid_argument{
+                first->second + " and " + option + " are lines of one payout: give one line"};
+        lines.push_back(std::move(line));
+    };
+    for (const auto& id : by_hand.paid) add({id, "paid", ""}, "--paid " + id);
+    for (const auto& text : by_hand.returned) {
+        const auto option = "--returned " + text;
+        const auto sign = text.find('=');
+        if (sign == text.npos || sign + 1 == text.size())
+            throw std::invalid_argument{option + ": ID=REASON, such as 0123456789ABCDE=AC04"};
+        add({text.substr(0, sign), "returned", text.substr(sign + 1)}, option);
+    }
+    return lines;
+}
+
 void audit(pawl::Tx& tx, const Decider& who, const std::string& action, const std::string& about) {
     pawl::record_audit(tx, {.by = who.by, .action = action, .detail = about + ": " + who.reason});
 }
@@ -174,7 +180,7 @@ SettledReport settle_report(
     pawl::Tx& tx,
     std::int64_t id,
     const StoredReport& stored,
-    const LinesByHand& by_hand,
+    const std::vector<LineByHand>& by_hand,
     std::int64_t first_number,
     const Decider& who
 ) {

@@ -36,12 +36,18 @@ DecidedReport skip_missing(
     pawl::Tx& tx, const Series& series, std::int64_t number, const Decider& who
 );
 
-// What a person has read in the report. Empty: what the report says itself is settled.
+// What a person has read in the report, as the command's options give it.
 struct LinesByHand {
     std::vector<std::string> paid{};      // End-to-end ids.
     std::vector<std::string> returned{};  // End-to-end id=reason code.
-    bool empty() const { return paid.empty() && returned.empty(); }
 };
+struct LineByHand {
+    std::string end_to_end_id;
+    std::string what;  // paid, returned
+    std::string reason;
+};
+// Throws std::invalid_argument: a text has another form, or two lines are of one payout.
+std::vector<LineByHand> read_lines(const LinesByHand& by_hand);
 struct LeftOut {
     std::string end_to_end_id;
     std::string what;
@@ -57,12 +63,13 @@ struct SettledReport {
     std::int64_t lines{};           // That have an effect.
     std::vector<LeftOut> left_out;  // Lines of the report that break a rule.
 };
-// The lines have their effect as if the bank's file had been imported.
+// The lines have their effect as if the bank's file had been imported. `by_hand` is empty: what the
+// report says itself is settled.
 SettledReport settle_report(
     pawl::Tx& tx,
     std::int64_t id,
     const StoredReport& stored,
-    const LinesByHand& by_hand,
+    const std::vector<LineByHand>& by_hand,
     std::int64_t first_number,
     const Decider& who
 );

@@ -94,12 +94,37 @@ TEST_F(DecisionsTest, a_report_that_cannot_be_read_is_settled_by_hand) {
 
     EXPECT_THROW(settle(id, stored), Refused);
     EXPECT_THROW(settle(id, stored, {.paid = {"STRANGER"}}), Refused);
-    EXPECT_THROW(settle(id, stored, {.returned = {"B"}}), Refused);
     settle(id, stored, {.paid = {"A"}, .returned = {"B=AC04"}});
     EXPECT_THROW(settle(id, stored, {.paid = {"A"}}), Refused);  // Once.
 
     EXPECT_EQ(state("A") + " " + state("B"), "paid returned");
     EXPECT_EQ(next(), 2);
+}
+
+// Issue 38.
+TEST(LinesByHand, two_lines_of_one_payout_are_refused) {
+    const auto problem = [](const LinesByHand& given) -> std::string {
+        try {
+            return std::to_string(read_lines(given).size());
+        } catch (const std::invalid_argument& wrong) {
+            return wrong.what();
+        }
+    };
+    const std::string one{" are lines of one payout: give one line"};
+
+    EXPECT_EQ(problem({.paid = {"A"}, .returned = {"B=AC04", "C=AC04"}}), "3");
+    EXPECT_EQ(
+        problem({.paid = {"A"}, .returned = {"A=AC04"}}), "--paid A and --returned A=AC04" + one
+    );
+    EXPECT_EQ(
+        problem({.returned = {"A=AC01", "A=AC04"}}), "--returned A=AC01 and --returned A=AC04" + one
+    );
+    EXPECT_EQ(problem({.paid = {"A", "A"}}), "--paid A and --paid A" + one);
+    for (const auto* text : {"B", "B="})
+        EXPECT_EQ(
+            problem({.returned = {text}}),
+            std::string{"--returned "} + text + ": ID=REASON, such as 0123456789ABCDE=AC04"
+        );
 }
 
 TEST_F(DecisionsTest, a_skipped_number_leaves_no_gap_and_its_report_may_still_come) {

@@ -102,7 +102,7 @@ protected:
     }
     void settle(std::int64_t id, const StoredReport& stored, const LinesByHand& by_hand = {}) {
         database.in_tx([&](pawl::Tx& tx) {
-            settled = settle_report(tx, id, stored, by_hand, 1, ann);
+            settled = settle_report(tx, id, stored, read_lines(by_hand), 1, ann);
         });
     }
 

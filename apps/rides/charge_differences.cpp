@@ -32,6 +32,13 @@ std::string detail_of(const BookedCharge& theirs, const RideWithCharge& ours) {
     const bool back = theirs.amount > 0 && theirs.amount_refunded >= theirs.amount;
     if (back != (ours.state == "refunded"))
         add_difference(detail, "state", refund_text(back), refund_text(ours.state == "refunded"));
+    else if (!back && theirs.amount_refunded != ours.refunded)
+        add_difference(
+            detail,
+            "refunded",
+            std::to_string(theirs.amount_refunded),
+            std::to_string(ours.refunded)
+        );
     return detail;
 }
 

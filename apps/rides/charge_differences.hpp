@@ -18,6 +18,7 @@ struct RideWithCharge {
     std::int64_t amount{};
     std::string currency;
     std::string state;
+    std::int64_t refunded{};  // By refunds that were made.
 };
 
 // A charge that is not the same on both sides.
@@ -30,7 +31,7 @@ struct ChargeDifference {
     std::string detail;  // "amount: theirs 1999, ours 2000"
 };
 
-// What differs in a charge that both have: amount, currency, and whether all of it was refunded.
+// What differs in a charge that both have: amount, currency, and what of it was refunded.
 // Empty: nothing.
 std::string detail_of(const BookedCharge& theirs, const RideWithCharge& ours);
 ChargeDifference differing(const BookedCharge& theirs, const RideWithCharge& ours);

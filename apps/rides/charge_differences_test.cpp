@@ -48,6 +48,23 @@ TEST(CompareCharges, says_in_what_a_charge_differs) {
     );
 }
 
+// Issue 38.
+TEST(CompareCharges, parts_that_were_refunded_are_compared) {
+    auto part = theirs("a");
+    part.amount_refunded = 500;
+    auto same = ours("a");
+    same.refunded = 500;
+    auto failed = ours("b");
+    failed.refunded = 700;
+
+    EXPECT_EQ(text_of(compare({part}, {same})), "");
+    EXPECT_EQ(
+        text_of(compare({part, theirs("b")}, {ours("a"), failed})),
+        "differs a of ride 1: refunded: theirs 500, ours 0; "
+        "differs b of ride 1: refunded: theirs 0, ours 700; "
+    );
+}
+
 TEST(CompareCharges, one_difference_is_enough) {
     auto currency = theirs("a");
     currency.currency = "eur";
@@ -66,7 +83,9 @@ TEST(CompareCharges, one_difference_is_enough) {
 TEST(CompareCharges, a_part_that_was_refunded_is_no_refund_of_the_charge) {
     auto part = theirs("a");
     part.amount_refunded = 1999;
-    EXPECT_EQ(text_of(compare({part}, {ours("a")})), "");
+    auto paid_back = ours("a");
+    paid_back.refunded = 1999;
+    EXPECT_EQ(text_of(compare({part}, {paid_back})), "");
     auto back = ours("a");
     back.state = "refunded";
     EXPECT_NE(text_of(compare({part}, {back})), "");

@@ -178,13 +178,18 @@ std::vector<ChargeDifference> differences_of(
     return found;
 }
 
+// Never before `began`, so that their own comparison does not close them: two connections may know
+// PostgreSQL's clock to some milliseconds only.
 void store_differences(
-    pawl::Database& database, const std::string& day, const std::vector<ChargeDifference>& found
+    pawl::Database& database,
+    const std::string& day,
+    pawl::TimePoint began,
+    const std::vector<ChargeDifference>& found
 ) {
     for (std::size_t from = 0; from < found.size(); from += batch) {
         const auto to = std::min(from + batch, found.size());
         database.write([&](pawl::Tx& tx) {
-            const auto now = tx.now();
+            const auto now = std::max(tx.now(), began);
             for (auto i = from; i < to; ++i) {
                 const auto& one = found[i];
                 pawl::send(
@@ -262,7 +267,7 @@ std::optional<DayCompared> compare_day(
         differences_of(database, stripe, compare(std::move(theirs), std::move(ours)), stop);
     if (stop.stop_requested()) return std::nullopt;
     result.differences = std::ssize(found);
-    store_differences(database, day, found);
+    store_differences(database, day, began, found);
     database.write([&](pawl::Tx& tx) {
         pawl::send(tx, sql::close_differences, day, began, tx.now());
         pawl::send(tx, sql::put_day, day, tx.now(), result.theirs, result.ours, result.differences);

@@ -74,6 +74,16 @@ struct Amounts {
     std::optional<std::string> description{};
 };
 
+struct FailedRefund {
+    std::string id{};
+    std::optional<std::string> object{};
+    std::int64_t amount{};
+    std::string currency{};
+    std::optional<std::string> charge{};
+    std::optional<std::string> status{};
+    std::optional<std::string> failure_reason{};
+};
+
 std::optional<pawl::TimePoint> created_at(std::string_view body) {
     const auto event = read<EventTime>(body);
     return event ? time_of_seconds(event->created) : std::nullopt;
@@ -119,6 +129,39 @@ std::string odd_sender(std::string_view body, const StripeIdentity& ours) {
     return {};
 }
 
+bool is_of_refund(std::string_view type) {
+    return type == refund_failed || type == refund_updated || type == charge_refund_updated;
+}
+
+// The other updates of a refund change nothing.
+ReadEvent read_refund(const EventHead& head, std::string_view body) {
+    const auto event = read<EventOf<FailedRefund>>(body);
+    if (!event) return RefusedEvent{"not an event of a refund"};
+    const auto& refund = event->data.object;
+    if (refund.object.value_or("refund") != "refund")
+        return IgnoredEvent{head.id, "object is " + *refund.object};
+    const auto status = refund.status.value_or(head.type == refund_failed ? "failed" : "");
+    if (status != "failed" && status != "canceled")
+        return IgnoredEvent{head.id, head.type == refund_failed ? "status is " + status : ""};
+    if (refund.amount <= 0) return RefusedEvent{"its amount is none of a refund"};
+    return StripeEvent{
+        .id = head.id,
+        .type = head.type,
+        .created = created_at(body),
+        .charge =
+            {.id = storable_text(refund.charge.value_or("")),
+             .amount = refund.amount,
+             .amount_refunded = 0,
+             .currency = storable_text(refund.currency),
+             .customer = {},
+             .description = storable_text(
+                 "the refund " + refund.id + " of " + std::to_string(refund.amount) + ' ' +
+                 refund.currency + ' ' + (status == "failed" ? "has failed: " : "was canceled: ") +
+                 refund.failure_reason.value_or("no reason given")
+             )},
+        .call_key = {}};
+}
+
 }  // namespace
 
 StripeIdentity identity_of(std::string_view api_key, std::string account) {
@@ -129,9 +172,11 @@ ReadEvent read_event(std::string_view body, const StripeIdentity& ours) {
     const auto head = read<EventHead>(body);
     if (!head) return RefusedEvent{"not an event"};
     const bool is_refund = head->type == charge_refunded;
-    if (!is_refund && head->type != charge_succeeded) return IgnoredEvent{};
+    if (!is_refund && head->type != charge_succeeded && !is_of_refund(head->type))
+        return IgnoredEvent{};
     if (!is_provider_id(head->id)) return RefusedEvent{"its id is none of Stripe's"};
     if (auto why = odd_sender(body, ours); !why.empty()) return IgnoredEvent{head->id, why};
+    if (is_of_refund(head->type)) return read_refund(*head, body);
     const auto of_charge = read<EventOf<Amounts>>(body);
     const auto meaning = read<EventOf<Meaning>>(body);
     if (!of_charge || !meaning) return RefusedEvent{"not an event of a charge"};

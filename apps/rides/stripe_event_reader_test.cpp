@@ -174,7 +174,7 @@ TEST(StripeEvents, another_account_or_mode_is_not_ours) {
 constexpr std::array members{
     pawl::testing::FormatRow{
         "type",
-        "charge.succeeded, charge.refunded",
+        "charge.succeeded, charge.refunded; of a refund that failed as below",
         "ignored",
         "charge.succeeded>charge.x>ignored"},
     pawl::testing::FormatRow{
@@ -253,6 +253,51 @@ TEST(StripeEvents, the_documented_members_are_read) {
         EXPECT_EQ(end_of(body).find(row.value.substr(last + 1)), 0U)
             << row.member << " " << body << ": " << end_of(body);
     }
+}
+
+// Issue 38.
+TEST(StripeEvents, a_refund_that_failed_is_an_event) {
+    const auto refund = [](std::string_view type, const std::string& of_refund) {
+        return R"({"id":"evt_1","type":")" + std::string{type} +
+               R"(","data":{"object":{"id":"re_1","amount":500,"currency":"usd")" + of_refund + "}}}";
+    };
+    const std::string failed =
+        R"(,"object":"refund","charge":"ch_1","status":"failed","failure_reason":"lost_or_stolen_card")";
+
+    for (const auto type : {refund_failed, refund_updated, charge_refund_updated}) {
+        const auto event = read(refund(type, failed));
+        EXPECT_EQ(event.charge.id + ' ' + std::to_string(event.charge.amount), "ch_1 500") << type;
+        EXPECT_EQ(
+            event.charge.description,
+            "the refund re_1 of 500 usd has failed: lost_or_stolen_card"
+        ) << type;
+        EXPECT_EQ(end_of(refund(type, R"(,"status":"canceled")")), "event") << type;
+    }
+    EXPECT_EQ(
+        read(refund(refund_failed, "")).charge.description,
+        "the refund re_1 of 500 usd has failed: no reason given"
+    );
+    EXPECT_EQ(read(refund(refund_failed, R"(,"charge":null)")).charge.id, "");
+    EXPECT_EQ(
+        end_of(refund(refund_failed, R"(,"status":"pending")")), "ignored: status is pending"
+    );
+    for (const auto* status : {R"(,"status":"succeeded")", R"(,"status":null)", ""})
+        EXPECT_EQ(end_of(refund(refund_updated, status)), "ignored") << status;
+    EXPECT_EQ(
+        end_of(refund(refund_failed, R"(,"object":"charge")")), "ignored: object is charge"
+    );
+    EXPECT_EQ(
+        end_of(replaced(refund(refund_failed, failed), "500", "0")),
+        "refused: its amount is none of a refund"
+    );
+    EXPECT_EQ(
+        end_of(replaced(refund(refund_failed, failed), "500", "\"5\"")),
+        "refused: not an event of a refund"
+    );
+    EXPECT_EQ(
+        end_of(replaced(refund(refund_failed, failed), R"("type")", R"("livemode":true,"type")")),
+        "ignored: livemode is not the API key's"
+    );
 }
 
 TEST(StripeEvents, other_types_are_ignored_and_nonsense_is_refused) {

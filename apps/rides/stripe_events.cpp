@@ -5,6 +5,7 @@
 #include <pawl/provider_event.hpp>
 
 #include "apps/rides/book_ride.hpp"
+#include "apps/rides/charge_differences.hpp"
 #include "apps/rides/stripe_event_reader.hpp"
 #include "rides/statements.hpp"
 
@@ -33,6 +34,14 @@ struct ChargedRide {
     std::int64_t id{};
     std::int64_t user{};
 };
+// The columns of show_ride_for_refund.
+struct OrderedRefunds {
+    std::string state;
+    std::optional<std::string> charge;
+    std::int64_t amount{};
+    std::string currency;
+    std::int64_t refunded{};  // Or may be.
+};
 struct Received {
     bool received{true};
 };
@@ -60,14 +69,89 @@ pawl::ProviderEvent provider_event(
         .target = target};
 }
 
-// `amount_refunded` only grows, so an older event that comes later undoes nothing. Of a part of the
-// amount there is no state.
-void apply_refund(
-    pawl::Tx& tx, const std::string& id, const StoredEvent& event, const ChargedRide& ride
+bool is_of_charge(const StoredEvent& event) {
+    return event.type == charge_succeeded || event.type == charge_refunded;
+}
+
+// `amount_refunded` only grows, so an older event that comes later undoes nothing.
+bool refunds_all(const StoredEvent& event, const EventCharge& charge, const RideWithCharge& ride) {
+    return event.type == charge_refunded && event.amount_refunded >= event.amount &&
+           event.amount == ride.amount && charge.currency == ride.currency;
+}
+
+// What the event says otherwise than the ride's row. Empty: nothing. A refund of ours may be made
+// and not recorded yet, so a part that our requests have ordered is no difference.
+std::string difference_of(
+    pawl::Tx& tx, const StoredEvent& event, const EventCharge& charge, const RideWithCharge& ride
 ) {
-    if (event.amount_refunded < event.amount) return;
-    if (pawl::execute(tx, sql::set_refunded_by_event, event.charge_id) == 0) return;
-    record(tx, {"refunded", ride.id, "ride", pawl::to_json(RefundedBy{id})}, ride.user, "webhook");
+    if (!is_of_charge(event)) return charge.description.value_or("a refund has failed");
+    const auto ordered = pawl::query_one<OrderedRefunds>(tx, sql::show_ride_for_refund, ride.id);
+    BookedCharge theirs;
+    theirs.amount = event.amount;
+    theirs.currency = charge.currency;
+    theirs.amount_refunded = event.amount_refunded;
+    if (ride.state == "refunded")
+        theirs.amount_refunded = theirs.amount;
+    else if (theirs.amount_refunded <= ordered.refunded)
+        theirs.amount_refunded = ride.refunded;
+    return detail_of(theirs, ride);
+}
+
+void log_difference(
+    const std::string& id,
+    const StoredEvent& event,
+    const std::string& ride,
+    const std::string& detail
+) {
+    if (is_of_charge(event))
+        return pawl::log::warning(
+            "charge_differs",
+            {{"id", id}, {"charge", event.charge_id}, {"ride", ride}, {"detail", detail}}
+        );
+    pawl::log::warning(
+        "refund_failed",
+        {{"id", id}, {"charge", event.charge_id}, {"ride", ride}, {"detail", detail}}
+    );
+}
+
+// As if the comparison of the ride's day had found it: it is closed when that does not any more.
+void keep_difference(
+    pawl::Tx& tx, const StoredEvent& event, const RideWithCharge& ride, const std::string& detail
+) {
+    constexpr std::size_t date = 10;  // "2026-11-21"
+    pawl::send(
+        tx,
+        sql::put_difference,
+        event.charge_id,
+        ride.created_at.substr(0, date),
+        "differs",
+        std::optional{ride.id},
+        is_of_charge(event) ? event.amount : ride.amount,
+        ride.currency,
+        detail,
+        tx.now()
+    );
+}
+
+void apply_to_ride(
+    pawl::Tx& tx, const std::string& id, const StoredEvent& event, const ChargedRide& charged
+) {
+    const auto charge = pawl::from_json<EventCharge>(event.object).value_or(EventCharge{});
+    auto ride = pawl::query_one<RideWithCharge>(tx, sql::show_ride_of_charge, event.charge_id);
+    if (refunds_all(event, charge, ride) &&
+        pawl::execute(tx, sql::set_refunded_by_event, event.charge_id) > 0) {
+        record(
+            tx,
+            {"refunded", charged.id, "ride", pawl::to_json(RefundedBy{id})},
+            charged.user,
+            "webhook"
+        );
+        ride.state = "refunded";
+    }
+    const auto detail = difference_of(tx, event, charge, ride);
+    if (detail.empty()) return;
+    keep_difference(tx, event, ride, detail);
+    log_difference(id, event, std::to_string(ride.id), detail);
 }
 
 pawl::JobResult later(pawl::Tx& tx, const pawl::Job<ApplyEvent>& job) {
@@ -138,8 +222,13 @@ pawl::JobResult EventWorker::work(pawl::Tx& tx, const pawl::Job<ApplyEvent>& job
     if (!event || event->state != "recorded") return pawl::done;
     const auto ride = pawl::query_maybe<ChargedRide>(tx, sql::find_charged_ride, event->charge_id);
     if (ride) {
-        if (event->type == charge_refunded) apply_refund(tx, id, *event, *ride);
+        apply_to_ride(tx, id, *event, *ride);
         pawl::send(tx, sql::set_event_state, id, "applied");
+        return pawl::done;
+    }
+    if (!is_of_charge(*event)) {
+        const auto refund = pawl::from_json<EventCharge>(event->object).value_or(EventCharge{});
+        log_difference(id, *event, "", refund.description.value_or(""));
         return pawl::done;
     }
     if (event->type != charge_succeeded ||

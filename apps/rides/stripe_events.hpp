@@ -16,8 +16,13 @@ namespace rides {
 
 inline constexpr std::string_view charge_succeeded = "charge.succeeded";
 inline constexpr std::string_view charge_refunded = "charge.refunded";
+// A refund that fails after it was made comes as any of these.
+inline constexpr std::string_view refund_failed = "refund.failed";
+inline constexpr std::string_view refund_updated = "refund.updated";
+inline constexpr std::string_view charge_refund_updated = "charge.refund.updated";
 
-// What an event says of its charge. Its texts are storable_text().
+// What an event says of its charge. Its texts are storable_text(). For a refund that has failed,
+// `id` is its charge's, `amount` is its own, and `description` says why.
 struct EventCharge {
     std::string id{};
     std::int64_t amount{};
@@ -30,7 +35,7 @@ struct EventCharge {
 // An event of Stripe that we handle, without what differs between two deliveries of it.
 struct StripeEvent {
     std::string id{};
-    std::string type{};                        // charge_succeeded, charge_refunded
+    std::string type{};                        // One of those above.
     std::optional<pawl::TimePoint> created{};  // nullopt: no time that a database holds.
     EventCharge charge{};
     std::optional<std::string> call_key{};  // The Idempotency-Key of the request that caused it.
@@ -57,7 +62,8 @@ static_assert(pawl::Operation<ReceiveEvent>);
 // Applies a recorded event when it fits: once its ride has the charge, or its request is in doubt.
 // Events come in any order, also before our own answer from Stripe, so one that does not fit is
 // tried again, ever more rarely, for three days. After that it stays recorded: a charge that no
-// ride has is shown by `rides reconcile`.
+// ride has is shown by `rides reconcile`. What an event says otherwise than its ride's row is a
+// difference, as if the comparison of the ride's day had found it.
 class EventWorker {
 public:
     // The service outlives it, and has it.

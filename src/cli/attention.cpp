@@ -122,8 +122,7 @@ Text last_answer(const Attention& at) {
 }
 
 InDoubt in_doubt(const Attention& at) {
-    return {
-        at.key_id, at.attempt, at.recovery_point, at.called_at, at.since, last_answer(at)};
+    return {at.key_id, at.attempt, at.recovery_point, at.called_at, at.since, last_answer(at)};
 }
 
 // Returns when it was recorded.
@@ -159,6 +158,8 @@ Settled settle(Service& service, const Attention& at, Decision decision) {
             name_of(at.key_id) + " is held since " + *at.held_at + " by " +
             at.held_by.value_or("") + ", and no decision is carried out meanwhile: `keys release " +
             std::to_string(at.key_id) + "` ends that"};
+    if (decision.result.empty() && !decision.value.empty())
+        throw CommandFailed{"--value has no --result that it belongs to"};
     use_kept_result(at, decision);
     if (decision.settlement == "happened") {
         if (decision.checked)

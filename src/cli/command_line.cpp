@@ -59,8 +59,13 @@ void settle_keys(Run& run) {
             one ? "give a key or filters, not both"
                 : "no key chosen: give an id, --key, --from, a filter such as --reason-is, or "
                   "--all"};
-    if (!one && many.from.empty() && !run.decision.result.empty())
+    if (!many.from.empty() && many.has_filter())
+        throw UsageError{"--from has the keys of its lines: give a file or filters, not both"};
+    if (!one && !run.decision.result.empty())
         throw UsageError{"--result is for one key: --from FILE has the result of each"};
+    if (run.decision.settlement != "happened" && !run.decision.result.empty())
+        throw UsageError{
+            "--result is what happened: --as " + run.decision.settlement + " has none"};
     if (!many.from.empty() && run.decision.settlement != "happened")
         throw UsageError{"--from has results, which only --as happened takes"};
     cli::check_note(run.decision);
@@ -324,7 +329,8 @@ void completer(Run& run) {
     auto& impl = run.open().impl();
     if (impl.completer.has_work())
         refuse_other_settings(impl.settings.differences(), [&](const auto& one) {
-            return impl.settings.is_of_application(one.name) || ops::ends_leases_early(one);
+            return impl.settings.is_of_application(one.name) || ops::ends_leases_early(one) ||
+                   ops::settles_early(one);
         });
     const auto report = impl.completer.run_once();
     cli::print_row(run.out, report, run.json);

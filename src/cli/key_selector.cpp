@@ -12,6 +12,8 @@ namespace {
 
 using Text = std::optional<std::string>;
 
+constexpr int searched_max = 1'000;  // The search has no more rows of one key.
+
 [[noreturn]] void refuse_unknown(const KeySelector& which) {
     throw CommandFailed{
         "there is no key \"" + which.key.value_or("") + "\"" +
@@ -29,13 +31,23 @@ std::string name_of(std::int64_t id) {
 }
 
 std::int64_t id_of(Service& service, const KeySelector& which) {
-    if (which.id) return *which.id;
+    if (which.id && !which.key) return *which.id;
     const ops::KeySearch wanted{
-        .key = which.key, .account = which.account, .tenant = which.tenant, .limit = 10};
+        .key = which.key,
+        .account = which.account,
+        .tenant = which.tenant,
+        .limit = which.id ? searched_max : 10};
     const auto found = store::read_now(service.engine().store(), [&](store::Session& session) {
         return ops::search_keys(session, wanted).rows;
     });
     if (found.empty()) refuse_unknown(which);
+    if (which.id) {
+        for (const auto& [row, damage] : found)
+            if (row.id == *which.id) return row.id;
+        throw CommandFailed{
+            "id " + std::to_string(*which.id) + " and key \"" + *which.key +
+            "\" are of two requests"};
+    }
     if (found.size() == 1) return found.front().row.id;
     std::string ids;
     for (const auto& [row, damage] : found)

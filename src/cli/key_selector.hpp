@@ -10,7 +10,8 @@
 
 namespace pawl::cli {
 
-// A key by its id, or by the client's key if only one row has it.
+// A key by its id, or by the client's key if only one row has it. By both, the id's row must have
+// the key.
 struct KeySelector {
     std::optional<std::int64_t> id;
     std::optional<std::string> key;
@@ -32,7 +33,7 @@ struct ExpiredKey {
 
 std::string name_of(std::int64_t id);  // "key 17".
 // The id of the key. Expired keys are searched, too. Throws CommandFailed if no key matches, or
-// more than one.
+// more than one, or if the id and the key are of two requests.
 std::int64_t id_of(Service& service, const KeySelector& which);
 // nullopt: no key of this id has expired.
 std::optional<Line<ExpiredKey>> expired_key(Service& service, std::int64_t id);

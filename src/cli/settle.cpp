@@ -51,6 +51,24 @@ CallLengths longest(Service& service, const std::vector<engine::RunningServer>& 
     return all;
 }
 
+// How long a decision waits: the shortest of the servers that run counts. This program's own counts
+// if it is a server (the page), or if none runs.
+std::chrono::milliseconds wait_of_decisions(Service& service) {
+    auto& store = service.engine().store();
+    const auto servers = store::read_now(store, [&](store::Session& session) {
+        return engine::running_servers(session, store);
+    });
+    std::optional<std::chrono::milliseconds> shortest;
+    if (store.server()) shortest = service.options().settle_after;
+    for (const auto& server : servers) {
+        // A server of a release before does not show it.
+        if (core::find_setting(server.settings, "settle_after") == nullptr) continue;
+        const auto its = core::length_of(server.settings, "settle_after");
+        shortest = std::min(shortest.value_or(its), its);
+    }
+    return shortest.value_or(service.options().settle_after);
+}
+
 // A delayed request may charge until its time-out is over; a server that was paused before it sent
 // the request may still send it within its lease. The last repeat may have been sent just before
 // the request came to the list.
@@ -154,7 +172,7 @@ void print_plan(
     bool json,
     std::ostream& out
 ) {
-    const auto wait = service.options().settle_after;
+    const auto wait = wait_of_decisions(service);
     if (decided_at)
         plan.carried_out_at = base::time_text(*decided_at + wait);
     else

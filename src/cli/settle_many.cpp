@@ -2,11 +2,15 @@
 
 #include "src/cli/output.hpp"
 #include "src/cli/progress.hpp"
+#include "src/json/document.hpp"
 
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include <algorithm>
+#include <array>
 #include <fstream>
+#include <map>
+#include <string_view>
 #include <utility>
 
 namespace pawl::cli {
@@ -36,59 +40,105 @@ struct PlanLine {
     std::optional<std::string> left{};  // Why it would be left.
 };
 
-[[noreturn]] void refuse_line(const SettleManyOptions& options, int line, const std::string& why) {
-    throw UsageError{
-        options.from + ", line " + std::to_string(line) + ": " + why +
-        R"(; each line is such as {"id": 17, "result": "Charge", "value": {"id": "ch_1"}}, or has "key")"
-        " instead of \"id\""};
+// Why a line is refused.
+struct WrongLine {
+    std::string why;
+};
+
+// nullopt: the line has no such member.
+std::optional<std::string> text_member(const boost::json::object& line, std::string_view name) {
+    const auto* found = line.if_contains(name);
+    if (found == nullptr) return std::nullopt;
+    if (!found->is_string() || found->as_string().empty())
+        throw WrongLine{std::string{name} + " is not a text"};
+    return std::string{found->as_string()};
 }
 
-Wanted read_line(
-    Service& service,
-    const SettleManyOptions& options,
-    const Decision& decision,
-    const std::string& text,
-    int line
-) {
-    boost::system::error_code failed;
-    const auto parsed = boost::json::parse(text, failed);
-    const auto* fields = failed ? nullptr : parsed.if_object();
-    if (fields == nullptr) refuse_line(options, line, "not a JSON object");
-    const auto* result = fields->if_contains("result");
-    const auto* value = fields->if_contains("value");
-    if (result == nullptr || !result->is_string() || value == nullptr || !value->is_object())
-        refuse_line(options, line, "result is a text, and value an object");
-    Wanted wanted{.id = 0, .decision = decision};
-    wanted.decision.result = result->as_string().c_str();
-    wanted.decision.value = boost::json::serialize(*value);
-    KeySelector which;
-    if (const auto* id = fields->if_contains("id"); id != nullptr && id->is_int64())
+// A name that is mistyped must not be ignored: the decision would be another one.
+void check_members(const boost::json::object& line) {
+    constexpr std::array<std::string_view, 5> known{"id", "key", "as", "result", "value"};
+    for (const auto& member : line)
+        if (std::ranges::find(known, std::string_view{member.key()}) == known.end())
+            throw WrongLine{"unknown member \"" + std::string{member.key()} + '"'};
+}
+
+boost::json::object parse_line(const std::string& text) {
+    auto parsed = json::parse(text, json::Nul::refused);
+    if (const auto* wrong = std::get_if<DecodeProblem>(&parsed))
+        throw WrongLine{(wrong->field.empty() ? "" : wrong->field + ": ") + wrong->why};
+    auto& value = std::get<boost::json::value>(parsed);
+    if (!value.is_object()) throw WrongLine{"not a JSON object"};
+    return std::move(value.get_object());
+}
+
+Wanted read_line(Service& service, const Decision& decision, const std::string& text) {
+    const auto line = parse_line(text);
+    check_members(line);
+    const auto as = text_member(line, "as").value_or(decision.settlement);
+    if (as != decision.settlement)
+        throw WrongLine{"as is \"" + as + "\", and the command has --as " + decision.settlement};
+    const auto result = text_member(line, "result");
+    const auto* value = line.if_contains("value");
+    if (!result || value == nullptr || !value->is_object())
+        throw WrongLine{"result is a text, and value an object"};
+    KeySelector which{.id = {}, .key = text_member(line, "key"), .account = {}, .tenant = {}};
+    if (const auto* id = line.if_contains("id")) {
+        if (!id->is_int64()) throw WrongLine{"id is not a number of a key"};
         which.id = id->as_int64();
-    else if (const auto* key = fields->if_contains("key"); key != nullptr && key->is_string())
-        which.key = key->as_string().c_str();
-    else
-        refuse_line(options, line, "id is a number, or key a text");
-    wanted.id = id_of(service, which);
+    }
+    if (!which.id && !which.key) throw WrongLine{"it has neither id nor key"};
+    Wanted wanted{.id = id_of(service, which), .decision = decision};
+    wanted.decision.result = *result;
+    wanted.decision.value = boost::json::serialize(*value);
     return wanted;
 }
 
-std::vector<Wanted> read_file(
-    Service& service, const SettleManyOptions& options, const Decision& decision
-) {
-    std::ifstream file{options.from};
-    if (!file) throw UsageError{"can't read " + options.from};
-    std::vector<Wanted> wanted;
-    std::string text;
-    for (int line = 1; std::getline(file, text); ++line)
-        if (text.find_first_not_of(" \t\r") != std::string::npos)
-            wanted.push_back(read_line(service, options, decision, text, line));
-    return wanted;
-}
+// The whole file, before the first decision is recorded.
+class DecisionFile {
+public:
+    DecisionFile(Service& service, const SettleManyOptions& options, const Decision& decision)
+        : service_{service}, options_{options}, decision_{decision} {}
+
+    std::vector<Wanted> read() {
+        std::ifstream file{options_.from};
+        std::string text;
+        for (int line = 1; std::getline(file, text); ++line)
+            if (text.find_first_not_of(" \t\r") != std::string::npos) add(text, line);
+        if (!file.eof()) throw UsageError{"can't read " + options_.from};  // A folder, too.
+        return std::move(wanted_);
+    }
+
+private:
+    void add(const std::string& text, int line) {
+        const auto name = options_.from + ", line " + std::to_string(line) + ": ";
+        try {
+            auto one = read_line(service_, decision_, text);
+            const auto [first, added] = lines_.emplace(one.id, line);
+            if (!added)
+                throw WrongLine{
+                    name_of(one.id) + " has line " + std::to_string(first->second) + " already"};
+            wanted_.push_back(std::move(one));
+        } catch (const WrongLine& wrong) {
+            throw UsageError{
+                name + wrong.why +
+                R"(; each line is such as {"id": 17, "result": "Charge", "value": {"id": "ch_1"}}, or has "key")"
+                " instead of \"id\""};
+        } catch (const CommandFailed& wrong) {
+            throw CommandFailed{name + wrong.why};
+        }
+    }
+
+    Service& service_;
+    const SettleManyOptions& options_;
+    const Decision& decision_;
+    std::map<std::int64_t, int> lines_;  // By the id of the key.
+    std::vector<Wanted> wanted_;
+};
 
 std::vector<Wanted> all_wanted(
     Service& service, const SettleManyOptions& options, const Decision& decision
 ) {
-    if (!options.from.empty()) return read_file(service, options, decision);
+    if (!options.from.empty()) return DecisionFile{service, options, decision}.read();
     std::vector<Wanted> wanted;
     for (const auto id : undecided_ids(service, options.choice)) wanted.push_back({id, decision});
     return wanted;

@@ -196,6 +196,11 @@ bool ends_leases_early(const core::SettingDifference& one) {
     return core::length_of({{one.name, one.there}}, "lease") > 2 * here;
 }
 
+bool settles_early(const core::SettingDifference& one) {
+    return one.name == "settle_after" && core::length_of({{one.name, one.here}}, one.name) <
+                                             core::length_of({{one.name, one.there}}, one.name);
+}
+
 std::string digest_of(std::string_view secret) {
     return json::hex(json::sha256(secret)).substr(0, digest_length);
 }

@@ -68,6 +68,8 @@ std::string text_of(const QueueRate& rate);  // "2.5/s, burst 10"; empty: none.
 std::string text_of(const core::SettingDifference& one, const std::string& here = "here");
 // The leases of those servers are so long that this program takes them for those of a wrong clock.
 bool ends_leases_early(const core::SettingDifference& one);
+// This program carries decisions out while people may still undo them by those servers' settings.
+bool settles_early(const core::SettingDifference& one);
 // Tells one secret, or one file of secrets, from another.
 std::string digest_of(std::string_view secret);
 std::string digest_of_file(const std::string& path);  // "unreadable", if it is.

@@ -46,7 +46,8 @@ inline std::vector<Case> cases_of_rides() {
             {},
             Case::Shown{6, "on_hold"}};
     };
-    const auto paid_back = [&](const Sql* statement, const std::vector<Arg>& values) {
+    const auto paid_back = [&](const Sql* statement, const std::vector<Arg>& values, int shown = 11
+                           ) {
         return Case{
             statement,
             values,
@@ -55,9 +56,10 @@ inline std::vector<Case> cases_of_rides() {
              refuses("ride_refunds.state", {"'ordered'", "'in_doubt'"})},
             {other_rides, "UPDATE ride_refunds SET amount = 900"},
             {},
-            Case::Shown{11, 900}};
+            Case::Shown{shown, 900}};
     };
-    const auto refunded = [&](const Sql* statement, const std::vector<Arg>& values) {
+    const auto refunded = [&](const Sql* statement, const std::vector<Arg>& values, int shown = 11
+                          ) {
         return Case{
             statement,
             values,
@@ -65,7 +67,7 @@ inline std::vector<Case> cases_of_rides() {
             {refuses("state", {"'booked'"})},
             {without_refund, "UPDATE rides SET state = 'refunded'"},
             {},
-            Case::Shown{11, 2000}};
+            Case::Shown{shown, 2000}};
     };
     return {
         {&sql::add_points, {5, 3}, users, {is("$1", 5)}},
@@ -219,6 +221,10 @@ inline std::vector<Case> cases_of_rides() {
          ride_table,
          {above("id", 29)},
          {without_refund}},
+        paid_back(&sql::list_day, {now, late, 10}, 6),
+        refunded(&sql::list_day, {now, late, 10}, 6),
+        paid_back(&sql::list_day_after, {early, 29, late, 10}, 6),
+        refunded(&sql::list_day_after, {early, 29, late, 10}, 6),
         {&sql::list_differences,
          {"charge-4", "open", 10},
          differences,
@@ -267,6 +273,8 @@ inline std::vector<Case> cases_of_rides() {
          {"charge-5"},
          ride_table,
          {is("stripe_charge_id", "charge-5"s)}},
+        paid_back(&sql::show_ride_of_charge, {"charge-5"}, 6),
+        refunded(&sql::show_ride_of_charge, {"charge-5"}, 6),
         {&sql::set_state, {30, "booked"}, ride_table, {of_ride}, {without_refund}},
         {&sql::set_trip_hold, {40, "hold-7"}, trips, {of_trip}},
         {&sql::set_trip_paid, {40, "rest-7"}, trips, {of_trip}},

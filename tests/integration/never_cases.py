@@ -212,6 +212,67 @@ def guarded(settings):
         check_equal(history[1]['detail'], 'a typing error', 'and why')
 
 
+def a_wrong_line_of_a_file_is_refused(settings):
+    """Issue 38: a line whose id and key are of two requests, one with another decision, one with a mistyped name."""
+    with World(settings.bin, [*ONCE, '--rider', 'test_doubt 500@example.com', '--settle-after-s', '3600']) as world:
+        world.start_server()
+        ride = Doubtful(world, Day(world))
+        for n in range(3):
+            wait_until('the doubt', lambda n=n: getattr(ride.told(f'k{n}'), 'status', 0) == 502)
+        ids = {one['key']: one['key_id'] for one in ride.waiting()}
+        path = os.path.join(world.folder, 'charges.jsonl')
+
+        def settle(lines, *more, status):
+            with open(path, 'w') as file:
+                file.write('\n'.join(lines))
+            return ride.command('attention', 'settle', '--from', path, '--as', 'happened', '--note', 'x', *more, check_status=status)
+
+        def line(charge='ch_1', **members):
+            return json.dumps({'result': 'Charge', 'value': {'id': charge}} | members)
+        first = line(id=ids['k0'])
+        for wrong, status, why in (
+            (line(id=ids['k1'], key='k2'), 1, f'id {ids["k1"]} and key "k2" are of two requests'),
+            (line(id=7000, key='k1'), 1, 'id 7000 and key "k1" are of two requests'), (line(key='none'), 1, 'there is no key "none"'),
+            (line(id=ids['k1'], **{'as': 'give-up'}), 2, 'as is "give-up", and the command has --as happened'),
+            (line(id=ids['k1'], **{'as': 'hapened'}), 2, 'as is "hapened"'), (line(id=ids['k1'], **{'as': None}), 2, 'as is not a text'),
+            (line(id=ids['k1'], kye='k2'), 2, 'unknown member "kye"'), (line(id=ids['k1'], note='x'), 2, 'unknown member "note"'),
+            (line(id=str(ids['k1'])), 2, 'id is not a number'), (line(id=None, key='k1'), 2, 'id is not a number'),
+            (line(), 2, 'neither id nor key'), (line(id=ids['k1'], result=''), 2, 'result is not a text'),
+            (line(id=ids['k1'], key='k\x00'), 2, 'key: '), (line(id=ids['k1'])[:-1] + ', "id": 7}', 2, 'twice'),
+            ('[]', 2, 'not a JSON object'), (line('ch_2', key='k0'), 2, f'key {ids["k0"]} has line 1 already')):
+            for more in ((), ('--dry-run',)):
+                said = settle([first, '', wrong, line(id=ids['k2'])], *more, status=status).stderr
+                check('charges.jsonl, line 3: ' in said and why in said, f'{wrong} says {said}, not {why}')
+        check_equal([one['settlement'] for one in ride.waiting()], [None] * 3, 'decisions')
+        for arguments, why in ((('--from', path, '--as', 'happened', '--reason-is', 'x'), 'a file or filters'),
+                               (('--from', world.folder, '--as', 'happened'), "can't read"),
+                               ((str(ids['k1']), '--as', 'give-up', '--result', 'Charge'), '--as give-up has none')):
+            said = ride.command('attention', 'settle', *arguments, '--note', 'x', check_status=2).stderr
+            check(why in said, f'{arguments} says {said}, not {why}')
+
+        right = [first, line('ch_2', id=ids['k1'], key='k1'), line('ch_3', key='k2', **{'as': 'happened'})]
+        check('3 recorded.' in settle(right, status=0).stdout, 'a file in order')
+        results = world.rows('SELECT settlement, settled_result FROM pawl_attention ORDER BY key_id')
+        check_equal([tuple(row) for row in results], [('happened', f'{{"id":"ch_{n}"}}') for n in (1, 2, 3)], 'results')
+
+
+def a_decision_waits_as_long_as_its_server_says(settings):
+    """Issue 38: the command announced 30 s, whatever the server had as --settle-after-s."""
+    with World(settings.bin, [*ONCE, '--rider', 'test_doubt 500@example.com', '--settle-after-s', '3600']) as world:
+        world.start_server()
+        ride = Doubtful(world, Day(world))
+        ride.book_into_doubt('k')
+        key = str(ride.waiting()[0]['key_id'])
+        for command in (ride.command, world.pawl_command):
+            said = command('attention', 'settle', key, '--as', 'give-up', '--note', 'x').stdout
+            check(', 3600 s from now; until then' in said, f'when it is carried out: {said}')
+            command('attention', 'undo', key, '--note', 'x')
+        ride.command('attention', 'settle', key, '--as', 'give-up', '--note', 'x', '--settle-after-s', '0')
+        early = ride.command('completer', '--once', '--charge-once', '--settle-after-s', '0', check_status=1).stderr
+        check('PAWL0025: settle_after is "0 ms" here and "3600000 ms" in server' in early, f'a round by other settings: {early}')
+        check_equal(ride.waiting()[0]['settlement'], 'give-up', 'the decision waits')
+
+
 def by_hand_without_a_server(settings):
     """A settlement recorded while the server is down is carried out by `completer --once`."""
     with World(settings.bin, ONCE + ['--rider', 'test_doubt 500@example.com']) as world:
@@ -253,6 +314,10 @@ def cases(settings):
                           lambda point=point, how=how: settled(settings, how, [f'{point}:1:kill9'])))
     found.append(('never: mistakes of the operator', lambda: mistakes_are_refused(settings)))
     found.append(('never: what an operator decides is guarded', lambda: guarded(settings)))
+    found.append(('right: a wrong line of a file of decisions is refused before the first one is recorded',
+                  lambda: a_wrong_line_of_a_file_is_refused(settings)))
+    found.append(('right: a decision waits as long as its server says, and the command says so',
+                  lambda: a_decision_waits_as_long_as_its_server_says(settings)))
     found.append(('never: settled by hand without a server', lambda: by_hand_without_a_server(settings)))
     ours = ('engine.', 'http.', f'{World.database}.')
     points = sorted(name for name in reached(settings.bin) if name.startswith(ours) and 'settle' not in name)

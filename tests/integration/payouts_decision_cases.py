@@ -429,6 +429,25 @@ def returns_of_nacha_in_other_forms_are_read(settings):
         check_equal(world.states(), {'returned': 4, 'sent': 1}, 'its payout')
 
 
+def two_lines_of_one_payout_are_refused(settings):
+    with PayoutsWorld(settings.bin) as world:
+        world.start()
+        booked = sent_and_booked(world, 2)
+        world.bank.report(booked, sum_off=1)
+        world.fetch()
+        world.wait('it to stop', lambda: [one['state'] for one in world.shown('reports')] == ['stopped'])
+        ids = [one.end_to_end for one in booked]
+        paid, returned, other = ('--paid', ids[0]), ('--returned', f'{ids[0]}=AC04'), ('--returned', f'{ids[0]}=AC01')
+        for first, second in ((paid, returned), (returned, other), (paid, paid)):
+            refused = world.run_command('reports', 'settle', '1', *first, '--paid', ids[1], *second, '--reason', 'x')
+            check_equal(refused.returncode, 2, f'the end of {first} and {second}')
+            said = f'{" ".join(first)} and {" ".join(second)} are lines of one payout'
+            check(said in refused.stderr, f'{refused.stderr} does not name them: {said}')
+        check_equal((world.states(), world.store.rows('SELECT count(*) FROM bank_report_lines')), ({'sent': 2}, [(0,)]), 'what has changed')
+        world.decide('reports', 'settle', '1', *paid, '--returned', f'{ids[1]}=AC04')
+        check_equal(world.states(), {'paid': 1, 'returned': 1}, 'payouts')
+
+
 def cases(settings):
     forms = {
         'what no line can say is set aside, and the rest goes on': what_no_line_can_say_is_set_aside,
@@ -445,6 +464,7 @@ def cases(settings):
         'a refused file is made again': a_refused_file_is_made_again,
         'a file that is given up is made again': a_file_that_is_given_up_is_made_again}
     on_one = {
+        'two lines by hand of one payout are refused': two_lines_of_one_payout_are_refused,
         'a NACHA file stays in its set': a_nacha_file_stays_in_its_set,
         'a transliteration is shown': a_transliteration_is_shown,
         'settings that no file can have end the start': settings_that_no_file_can_have_end_the_start,

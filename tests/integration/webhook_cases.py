@@ -239,6 +239,59 @@ def of_another_meaning(settings):
         check('"event":"webhook_ignored"' in world.log(), 'no line of the ignored events')
 
 
+def of_refund(number, charge, kind, status):
+    made = json.loads(event(number, 're_1', kind, object='refund', status=status, failure_reason='lost_or_stolen_card'))
+    made['data']['object']['charge'] = charge
+    return json.dumps(made)
+
+
+def of_another_refund(settings):
+    """Issue 38: a refund of another amount or currency made a ride refunded, a part that we did not order and a failed refund were silent."""
+    with Hooked(settings) as world:
+        world.start_server()
+        for n in range(6):
+            check_equal(world.phone().book(f'k{n}').status, 201, 'a ride')
+        charges = [line['id'] for line in world.ledger()]
+        rides = {charge: ride for ride, charge in world.rows('SELECT id, stripe_charge_id FROM rides')}
+        part = world.phone().send('POST', f'/rides/{rides[charges[4]]}/refund', '{"amount":500}',
+                                  headers={'Content-Type': 'application/json',
+                                           'Idempotency-Key': f'ride-{rides[charges[4]]}-refund-1'})
+        check_equal(part.status, 201, f'a refund of ours: {part}')
+        world.refund_there(charges[3], 700)
+        world.refund_there(charges[5])
+        world.wait_applied(9)
+        wrong = [event(1, charges[0], 'charge.refunded', amount=1, amount_refunded=1, refunded=True),
+                 event(2, charges[1], 'charge.refunded', amount_refunded=2000, currency='eur'),
+                 event(3, charges[2], amount=1999)]
+        wrong += [of_refund(4, charges[5], 'refund.failed', 'failed'), of_refund(5, charges[5], 'refund.updated', 'succeeded'),
+                  of_refund(6, 'ch_of_a_trip', 'charge.refund.updated', 'failed')]
+        for body in wrong:
+            for _ in range(2):
+                check_equal(deliver(world, body, sign(body, [NEW])).status, 200, body)
+        world.wait_applied(13)
+        wait_until('each job to be tried', lambda: not world.count('pawl_jobs', "kind = 'apply_event'"))
+        check_equal(world.states(), ['booked'] * 5 + ['refunded'], 'rides')
+        failed = 'the refund re_1 of 2000 usd has failed: lost_or_stolen_card'
+        expected = {charges[0]: 'amount: theirs 1, ours 2000; state: theirs refunded, ours not refunded',
+                    charges[1]: 'currency: theirs eur, ours usd; state: theirs refunded, ours not refunded',
+                    charges[2]: 'amount: theirs 1999, ours 2000', charges[3]: 'refunded: theirs 700, ours 0', charges[5]: failed}
+        check_equal(dict(world.rows("SELECT charge_id, detail FROM reconcile_differences WHERE state = 'open'")), expected, 'differences')
+        days = {str(day) for (day,) in world.rows('SELECT day FROM reconcile_differences')}
+        check_equal(days, {str(at)[:10] for (at,) in world.rows('SELECT created_at FROM rides')}, 'the day of the rides')
+        (day,) = days
+        shown = world.rides_command('reconcile', '--day', day, '--database', world.url, '--stripe-url', f'http://127.0.0.1:{world.stripe}',
+                                    check_status=1).stdout
+        check('6 charges of theirs, 6 rides of ours, 1 differences' in shown, f'the provider has not said so: {shown}')
+        check_equal(world.rows("SELECT charge_id, detail FROM reconcile_differences WHERE state = 'open'"),
+                    [(charges[3], 'refunded: theirs 700, ours 0')], 'what the comparison finds, too')
+        world.stop_server()
+        logged = [json.loads(line) for line in world.log().splitlines()
+                  if '"event":"charge_differs"' in line or '"event":"refund_failed"' in line]
+        check_equal(sorted((line['event'], line['charge']) for line in logged),
+                    sorted([('charge_differs', charge) for charge in charges[:4]] +
+                           [('refund_failed', charge) for charge in (charges[5], 'ch_of_a_trip')]), 'lines')
+
+
 def killed(settings, seed):
     """kill -9 while events come twice and shuffled: each is recorded and applied once."""
     chance = random.Random(seed)
@@ -274,6 +327,7 @@ def cases(settings):
         'webhooks: before the own answer': lambda: before_the_own_answer(settings),
         'form: an event of Stripe is recorded and applied in each of its forms': lambda: each_form(settings),
         'form: an event that is not about a payment to us changes nothing': lambda: of_another_meaning(settings),
+        'right: an event of another refund, or of one that failed, is a difference': lambda: of_another_refund(settings),
         'webhooks: an event that proves nothing settles nothing': lambda: proves_nothing(settings)}
     for how in ('', 'twice', 'shuffled', 'early twice shuffled'):
         made[f'webhooks: delivered {how or "in order"}'] = lambda how=how: in_any_order(settings, how)

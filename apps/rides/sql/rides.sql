@@ -190,7 +190,10 @@ ORDER BY id
 LIMIT $4;
 
 -- name: list_day   ($1 from, $2 until, $3 limit)
-SELECT id, created_at, stripe_charge_id, amount, currency, state
+SELECT id, created_at, stripe_charge_id, amount, currency, state,
+       CASE WHEN state = 'refunded' THEN amount ELSE (
+           SELECT CAST(COALESCE(SUM(f.amount), 0) AS bigint) FROM ride_refunds AS f WHERE f.ride_id = rides.id AND f.state = 'made'
+       ) END
 FROM rides
 WHERE created_at >= $1
   AND created_at < $2
@@ -199,7 +202,10 @@ ORDER BY created_at, id
 LIMIT $3;
 
 -- name: list_day_after   ($1 created at of the last row, $2 its id, $3 until, $4 limit)
-SELECT id, created_at, stripe_charge_id, amount, currency, state
+SELECT id, created_at, stripe_charge_id, amount, currency, state,
+       CASE WHEN state = 'refunded' THEN amount ELSE (
+           SELECT CAST(COALESCE(SUM(f.amount), 0) AS bigint) FROM ride_refunds AS f WHERE f.ride_id = rides.id AND f.state = 'made'
+       ) END
 FROM rides
 WHERE (created_at, id) > ($1, $2)
   AND created_at < $3
@@ -304,7 +310,10 @@ FROM rides
 WHERE id = $1;
 
 -- name: show_ride_of_charge   ($1 charge)
-SELECT id, created_at, stripe_charge_id, amount, currency, state
+SELECT id, created_at, stripe_charge_id, amount, currency, state,
+       CASE WHEN state = 'refunded' THEN amount ELSE (
+           SELECT CAST(COALESCE(SUM(f.amount), 0) AS bigint) FROM ride_refunds AS f WHERE f.ride_id = rides.id AND f.state = 'made'
+       ) END
 FROM rides
 WHERE stripe_charge_id = $1;
 
