@@ -5,6 +5,7 @@
 #include <pawl/json.hpp>
 
 #include "src/base/time_text.hpp"
+#include "src/core/ascii.hpp"
 #include "src/engine/key_row.hpp"
 #include "store/statements.hpp"
 
@@ -80,7 +81,7 @@ Text pattern_of(const Text& part) {
     std::string pattern{"%"};
     for (const char c : *part) {
         if (c == '%' || c == '_' || c == '!') pattern += '!';
-        pattern += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        pattern += core::lower(c);
     }
     return pattern + '%';
 }
