@@ -62,7 +62,7 @@ core::AfterCall Attempt::after_call(core::CallEnded end) const {
 Attempt::Event Attempt::call() {
     if (engine_.calls().stop_token().stop_requested())
         return not_called("the service was stopping before the call", Reason::stopping);
-    if (!core::may_still_call(facts_.leased, moment(), engine_.options().lease))
+    if (!core::may_still_call(facts_.leased, engine_.clock().moment(), engine_.options().lease))
         return not_called(
             "the call waited for half of its lease; more calls at once "
             "(calls_max) or a faster provider would help",

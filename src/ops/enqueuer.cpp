@@ -138,13 +138,13 @@ std::vector<queue::StagedJob> Enqueuer::claim() {
 EnqueueReport Enqueuer::run_once() {
     EnqueueReport report;
     if (pusher_ == nullptr) return report;
-    const core::Moment asked_at{clock_.now(), clock_.steady()};
+    const auto asked_at = clock_.moment();
     auto jobs = claim();
     report.refused = dead_letter_damaged(jobs);
     // After a pause longer than the claim, others may have sent these jobs, and the queue may have
     // dropped its record of them. Unsent jobs are free when the claim ends.
-    const core::Moment moment{clock_.now(), clock_.steady()};
-    if (jobs.empty() || !core::may_still_call(asked_at, moment, options_.claim)) return report;
+    if (jobs.empty() || !core::may_still_call(asked_at, clock_.moment(), options_.claim))
+        return report;
     PAWL_FAULT("enqueuer.push.before");
     queue::PushReport pushed;
     try {

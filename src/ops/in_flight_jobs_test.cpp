@@ -67,14 +67,14 @@ TEST_F(InFlightJobsTest, next_gives_jobs_in_transactions_together_and_others_alo
 }
 
 TEST_F(InFlightJobsTest, a_lease_lasts_for_its_length_since_it_was_written) {
-    in_flight.add({job("a")}, {clock.now(), clock.steady()});
+    in_flight.add({job("a")}, clock.moment());
     EXPECT_TRUE(in_flight.lease_lasts(job("a"), 10s));
     clock.at += 10s;
     EXPECT_FALSE(in_flight.lease_lasts(job("a"), 10s));
 
     auto other_claim = job("a");
     other_claim.claim = 7;
-    in_flight.renewed(other_claim, {clock.now(), clock.steady()});
+    in_flight.renewed(other_claim, clock.moment());
     EXPECT_FALSE(in_flight.lease_lasts(job("a"), 10s));
 
     in_flight.renewed(job("a"), {clock.now(), clock.steady() - 1s});
