@@ -1,6 +1,6 @@
 #include "src/ops/in_flight_jobs.hpp"
 
-#include "src/base/clock.hpp"
+#include "src/base/testing/still_clock.hpp"
 
 #include <gmock/gmock.h>
 
@@ -14,13 +14,6 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Ids = std::vector<std::string>;
-
-class StillClock final : public base::Clock {
-public:
-    TimePoint now() override { return TimePoint{}; }
-    std::chrono::steady_clock::time_point steady() override { return at; }
-    std::chrono::steady_clock::time_point at{1h};
-};
 
 queue::ClaimedJob job(const std::string& id, const std::string& kind = "call") {
     queue::ClaimedJob made;
@@ -50,7 +43,7 @@ protected:
         std::sort(ids.begin(), ids.end());
         return ids;
     }
-    StillClock clock;
+    base::StillClock clock;
     InFlightJobs in_flight{clock};
 };
 
