@@ -18,7 +18,6 @@
 #include <ctime>
 #include <iomanip>
 #include <optional>
-#include <ostream>
 #include <set>
 #include <sstream>
 #include <string>

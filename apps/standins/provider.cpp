@@ -15,7 +15,6 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace rides {

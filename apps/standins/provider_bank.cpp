@@ -2,7 +2,6 @@
 
 #include "src/base/time_text.hpp"
 
-#include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
@@ -10,7 +9,6 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
-#include <optional>
 #include <utility>
 
 namespace rides {

@@ -2,7 +2,6 @@
 
 #include <boost/json/serialize.hpp>
 
-#include <string_view>
 #include <utility>
 
 namespace rides {

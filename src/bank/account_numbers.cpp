@@ -3,8 +3,6 @@
 #include "src/core/ascii.hpp"
 #include "src/json/hash.hpp"
 
-#include <algorithm>
-
 namespace pawl::bank {
 
 namespace {

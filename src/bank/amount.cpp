@@ -4,7 +4,6 @@
 #include "src/core/ascii.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdlib>
 

@@ -3,7 +3,6 @@
 #include "src/core/ascii.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
 namespace pawl::bank {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <utility>
 
 namespace pawl::base {
 

@@ -6,13 +6,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 namespace pawl {
 

@@ -9,11 +9,8 @@
 #include <bit>
 #include <chrono>
 #include <optional>
-#include <span>
 #include <stdexcept>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace pawl::core {
 namespace {

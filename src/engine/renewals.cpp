@@ -5,7 +5,6 @@
 #include "src/core/assert.hpp"
 #include "store/statements.hpp"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 

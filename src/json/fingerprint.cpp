@@ -3,7 +3,6 @@
 #include "src/core/ascii.hpp"
 #include "src/json/document.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace pawl::json {

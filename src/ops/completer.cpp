@@ -15,7 +15,6 @@
 #include "store/statements.hpp"
 
 #include <future>
-#include <vector>
 
 namespace pawl::ops {
 

@@ -1,6 +1,5 @@
 #include "src/ops/in_flight_jobs.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace pawl::ops {

@@ -3,7 +3,6 @@
 #include "src/core/fault.hpp"
 #include "src/engine/tx_factory.hpp"
 
-#include <memory>
 #include <utility>
 
 namespace pawl::ops {

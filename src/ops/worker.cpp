@@ -4,7 +4,6 @@
 #include "src/base/error_text.hpp"
 #include "src/base/log.hpp"
 #include "src/core/assert.hpp"
-#include "src/core/call_rule.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/retry_layers.hpp"
 #include "src/engine/tx_factory.hpp"

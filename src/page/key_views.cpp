@@ -11,9 +11,6 @@
 
 #include <boost/json/object.hpp>
 
-#include <algorithm>
-#include <utility>
-
 namespace pawl::page {
 
 using boost::json::object;

@@ -4,7 +4,6 @@
 #include "src/json/hash.hpp"
 
 #include <algorithm>
-#include <vector>
 
 namespace pawl::page {
 

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <exception>
-#include <optional>
 #include <string_view>
 
 namespace pawl::engine {

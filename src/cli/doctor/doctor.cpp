@@ -9,7 +9,6 @@
 
 #include <exception>
 #include <string>
-#include <utility>
 
 namespace pawl::cli {
 

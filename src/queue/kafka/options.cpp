@@ -4,7 +4,6 @@
 #include "src/queue/kafka/topics.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <stdexcept>
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <string>
 #include <utility>
 
 namespace pawl::postgres {
