@@ -13,7 +13,6 @@
 #include <cstdio>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <queue>
 #include <string>
 #include <tuple>

@@ -7,7 +7,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>

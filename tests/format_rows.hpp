@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <fstream>
 #include <iterator>
 #include <span>
@@ -32,6 +34,13 @@ inline std::string missing_rows(std::span<const FormatRow> rows) {
     const std::string page{std::istreambuf_iterator<char>{in}, {}};
     const auto wanted = rows_of(rows);
     return page.find("|---|---|---|\n" + wanted + "\n") == page.npos ? wanted : "";
+}
+
+// The page has the rows, and `end_of` a row, whose member has the value, is its `otherwise`.
+template <class EndOf>
+void expect_read_as_documented(std::span<const FormatRow> rows, EndOf end_of) {
+    EXPECT_EQ(missing_rows(rows), "");
+    for (const auto& row : rows) EXPECT_EQ(end_of(row), row.otherwise) << row.member;
 }
 
 }  // namespace pawl::testing

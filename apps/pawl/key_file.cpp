@@ -5,11 +5,9 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
-#include <string>
 #include <string_view>
 #include <system_error>
 

@@ -16,7 +16,6 @@
 #include <map>
 #include <optional>
 #include <ostream>
-#include <sstream>
 #include <stdexcept>
 
 namespace {

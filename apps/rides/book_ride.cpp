@@ -5,7 +5,6 @@
 #include "rides/statements.hpp"
 
 #include <array>
-#include <utility>
 
 namespace rides {
 

@@ -2,8 +2,6 @@
 
 #include "rides/statements.hpp"
 
-#include <utility>
-
 namespace rides {
 
 namespace {

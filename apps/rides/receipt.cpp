@@ -1,6 +1,5 @@
 #include "apps/rides/receipt.hpp"
 
-#include "apps/rides/mail.hpp"
 #include "apps/rides/riders.hpp"
 #include "rides/statements.hpp"
 

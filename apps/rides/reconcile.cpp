@@ -18,7 +18,6 @@
 #include <ctime>
 #include <iomanip>
 #include <optional>
-#include <ostream>
 #include <set>
 #include <sstream>
 #include <string>
@@ -28,6 +27,8 @@
 namespace rides {
 
 namespace {
+
+constexpr int page_size = 1'000;
 
 // Of a ride or a trip.
 struct RecordedCharge {
@@ -61,12 +62,12 @@ struct Line {
     std::string charge;
     std::int64_t amount{};
     std::string currency;
-    std::optional<std::string> created;
-    std::optional<std::int64_t> ride;
-    std::optional<std::int64_t> trip;
-    std::optional<std::int64_t> key_id;
-    std::optional<std::string> key_status;
-    std::string description;
+    std::optional<std::string> created{};
+    std::optional<std::int64_t> ride{};
+    std::optional<std::int64_t> trip{};
+    std::optional<std::int64_t> key_id{};
+    std::optional<std::string> key_status{};
+    std::string description{};
 };
 
 // 2026-11-21T04:30:00.123Z
@@ -116,6 +117,17 @@ private:
             rows = pawl::query<R>(snapshot, statement, values...);
         });
         return rows;
+    }
+    // Calls `f` for each row of the time, by id.
+    template <class R, int N, class F>
+    void each(const pawl::Statement<N>& statement, F f) {
+        std::int64_t above = 0;
+        while (true) {
+            const auto page = read<R>(statement, options_.since, options_.until, above, page_size);
+            for (const auto& row : page) f(row);
+            if (std::ssize(page) < page_size) return;
+            above = page.back().id;
+        }
     }
 
     pawl::Database& database_;
@@ -189,58 +201,34 @@ void Reconciliation::take(const Line& ours) {
     lines_.push_back(theirs ? line_of(*theirs) : ours);
 }
 
-constexpr int page_size = 1'000;
-
 Line only_ours(std::string charge, std::int64_t amount, std::string currency) {
     return {
         .status = "only-ours",
         .charge = std::move(charge),
         .amount = amount,
-        .currency = std::move(currency),
-        .created = {},
-        .ride = {},
-        .trip = {},
-        .key_id = {},
-        .key_status = {},
-        .description = {}};
+        .currency = std::move(currency)};
 }
 
 void Reconciliation::take_rides() {
-    std::int64_t above = 0;
-    while (true) {
-        const auto page = read<ChargedRide>(
-            sql::list_charged_rides, options_.since, options_.until, above, page_size
-        );
-        for (const auto& ride : page) {
-            above = ride.id;
-            auto line = only_ours(ride.charge, ride.amount, ride.currency);
-            line.ride = ride.id;
-            take(line);
-        }
-        if (std::ssize(page) < page_size) return;
-    }
+    each<ChargedRide>(sql::list_charged_rides, [&](const ChargedRide& ride) {
+        auto line = only_ours(ride.charge, ride.amount, ride.currency);
+        line.ride = ride.id;
+        take(line);
+    });
 }
 
 void Reconciliation::take_trips() {
-    std::int64_t above = 0;
-    while (true) {
-        const auto page = read<ChargedTrip>(
-            sql::list_charged_trips, options_.since, options_.until, above, page_size
-        );
-        for (const auto& trip : page) {
-            above = trip.id;
-            const auto take_one = [&](const std::optional<std::string>& id, std::int64_t amount) {
-                if (!id) return;
-                auto line = only_ours(*id, amount, trip.currency);
-                line.trip = trip.id;
-                take(line);
-            };
-            take_one(trip.share_charge, trip.share);
-            take_one(trip.hold, trip.rest);
-            take_one(trip.rest_charge, trip.rest);
-        }
-        if (std::ssize(page) < page_size) return;
-    }
+    each<ChargedTrip>(sql::list_charged_trips, [&](const ChargedTrip& trip) {
+        const auto take_one = [&](const std::optional<std::string>& id, std::int64_t amount) {
+            if (!id) return;
+            auto line = only_ours(*id, amount, trip.currency);
+            line.trip = trip.id;
+            take(line);
+        };
+        take_one(trip.share_charge, trip.share);
+        take_one(trip.hold, trip.rest);
+        take_one(trip.rest_charge, trip.rest);
+    });
 }
 
 boost::json::object json_of(const Line& line) {

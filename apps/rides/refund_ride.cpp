@@ -3,7 +3,6 @@
 #include "rides/statements.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace rides {
 

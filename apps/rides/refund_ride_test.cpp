@@ -15,7 +15,6 @@
 #include <sstream>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace rides {
 namespace {

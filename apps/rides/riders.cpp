@@ -8,7 +8,6 @@
 #include <fstream>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
 namespace rides {
 

@@ -1,6 +1,5 @@
 #include "apps/rides/serve.hpp"
 
-#include <pawl/http.hpp>
 #include <pawl/log.hpp>
 
 #include "apps/rides/book_ride.hpp"
@@ -23,10 +22,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <sstream>
 #include <stdexcept>
-#include <string>
 #include <string_view>
 #include <utility>
 

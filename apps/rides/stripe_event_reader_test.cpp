@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -155,92 +154,85 @@ TEST(StripeEvents, amounts_that_no_charge_has_are_refused) {
 
 TEST(StripeEvents, another_account_or_mode_is_not_ours) {
     const auto live = event(R"(,"livemode":true)");
-    EXPECT_EQ(end_of(live), "ignored: livemode is not the API key's");
-    EXPECT_EQ(end_of(live, identity_of("sk_live_1", "")), "event");
-    EXPECT_EQ(end_of(live, identity_of("rk_live_1", "")), "event");
-    EXPECT_EQ(end_of(live, identity_of("another key", "")), "event");
     const auto test = event(R"(,"livemode":false)");
-    EXPECT_EQ(end_of(test, identity_of("sk_live_1", "")), "ignored: livemode is not the API key's");
-    EXPECT_EQ(end_of(test, identity_of("rk_test_1", "")), "event");
-    EXPECT_EQ(end_of(event(R"(,"livemode":"no")")), "ignored: livemode is neither true nor false");
     const auto connected = event(R"(,"account":"acct_other")");
-    EXPECT_EQ(end_of(connected), "ignored: account is another one");
-    EXPECT_EQ(end_of(connected, {.account = "acct_1"}), "ignored: account is another one");
-    EXPECT_EQ(end_of(connected, {.account = "acct_other"}), "event");
-    EXPECT_EQ(end_of(event(""), {.account = "acct_1"}), "event");
+    constexpr auto of_mode = "ignored: livemode is not the API key's";
+    constexpr auto of_account = "ignored: account is another one";
+    const struct {
+        const char* name;
+        std::string body;
+        StripeIdentity ours;
+        const char* end;
+    } cases[]{
+        {"a live event", live, {.livemode = false}, of_mode},
+        {"a live event, a live secret key", live, identity_of("sk_live_1", ""), "event"},
+        {"a live event, a live restricted key", live, identity_of("rk_live_1", ""), "event"},
+        {"a live event, a key without a mode", live, identity_of("another key", ""), "event"},
+        {"a test event, a live secret key", test, identity_of("sk_live_1", ""), of_mode},
+        {"a test event, a test restricted key", test, identity_of("rk_test_1", ""), "event"},
+        {"a mode that is a text",
+         event(R"(,"livemode":"no")"),
+         {.livemode = false},
+         "ignored: livemode is neither true nor false"},
+        {"an account, and none is ours", connected, {.livemode = false}, of_account},
+        {"an account, and another is ours", connected, {.account = "acct_1"}, of_account},
+        {"our account", connected, {.account = "acct_other"}, "event"},
+        {"no account, and one is ours", event(""), {.account = "acct_1"}, "event"}};
+    for (const auto& c : cases) EXPECT_EQ(end_of(c.body, c.ours), c.end) << c.name;
 }
 
 // A value is a text to replace in event(), what replaces it, and what then becomes of it.
-constexpr std::array members{
-    pawl::testing::FormatRow{
-        "type",
-        "charge.succeeded, charge.refunded; of a refund that failed as below",
-        "ignored",
-        "charge.succeeded>charge.x>ignored"},
-    pawl::testing::FormatRow{
-        "id", "1 to 255 visible characters of ASCII", "refused", "evt_1>evt 1>refused"},
-    pawl::testing::FormatRow{
-        "livemode",
-        "that of the API key; either, if the key does not say it",
-        "ignored",
-        R"("type">"livemode":true,"type">ignored)"},
-    pawl::testing::FormatRow{
-        "account",
-        "none, or `--stripe-account`",
-        "ignored",
-        R"("type">"account":"acct_2","type">ignored)"},
-    pawl::testing::FormatRow{
-        "created",
-        "seconds of the years 1970 to 9999, also with a fraction",
-        "as if it had come now",
-        R"("type">"created":1e15,"type">event)"},
-    pawl::testing::FormatRow{
-        "request",
-        "an object with `idempotency_key`; a text or null: no key",
-        "no key",
-        R"("type">"request":[],"type">event)"},
-    pawl::testing::FormatRow{
-        "object.object", "charge", "ignored", R"("charge",>"refund",>ignored)"},
-    pawl::testing::FormatRow{
-        "object.status", "succeeded", "ignored", R"("usd">"usd","status":"pending">ignored)"},
-    pawl::testing::FormatRow{
-        "object.paid", "true", "ignored", R"("usd">"usd","paid":false>ignored)"},
-    pawl::testing::FormatRow{
-        "object.captured",
-        "true; a hold is not captured",
-        "ignored",
-        R"("usd">"usd","captured":false>ignored)"},
-    pawl::testing::FormatRow{
-        "object.amount_captured",
-        "the amount",
-        "ignored",
-        R"("usd">"usd","amount_captured":1>ignored)"},
-    pawl::testing::FormatRow{
-        "object.refunded",
-        "true exactly if all of it is refunded",
-        "ignored",
-        R"("usd">"usd","refunded":true>ignored)"},
-    pawl::testing::FormatRow{
-        "object.livemode",
-        "that of the API key",
-        "ignored",
-        R"("usd">"usd","livemode":true>ignored)"},
-    pawl::testing::FormatRow{"object.amount", "over 0", "refused", "2000>0>refused"},
-    pawl::testing::FormatRow{
-        "object.amount_refunded",
-        "0 to the amount; all of it: the ride is refunded",
-        "refused",
-        R"("amount_refunded":0>"amount_refunded":2001>refused)"},
-    pawl::testing::FormatRow{
-        "object.customer",
-        "an id, an object with an id, null",
-        "settles no doubt",
-        R"("usd">"usd","customer":7>event)"},
-    pawl::testing::FormatRow{
-        "object.description",
-        "a text or null; U+0000 becomes ?",
-        "refused",
-        R"("usd">"usd","description":7>refused)"}};
+constexpr pawl::testing::FormatRow members[]{
+    {"type",
+     "charge.succeeded, charge.refunded; of a refund that failed as below",
+     "ignored",
+     "charge.succeeded>charge.x>ignored"},
+    {"id", "1 to 255 visible characters of ASCII", "refused", "evt_1>evt 1>refused"},
+    {"livemode",
+     "that of the API key; either, if the key does not say it",
+     "ignored",
+     R"("type">"livemode":true,"type">ignored)"},
+    {"account",
+     "none, or `--stripe-account`",
+     "ignored",
+     R"("type">"account":"acct_2","type">ignored)"},
+    {"created",
+     "seconds of the years 1970 to 9999, also with a fraction",
+     "as if it had come now",
+     R"("type">"created":1e15,"type">event)"},
+    {"request",
+     "an object with `idempotency_key`; a text or null: no key",
+     "no key",
+     R"("type">"request":[],"type">event)"},
+    {"object.object", "charge", "ignored", R"("charge",>"refund",>ignored)"},
+    {"object.status", "succeeded", "ignored", R"("usd">"usd","status":"pending">ignored)"},
+    {"object.paid", "true", "ignored", R"("usd">"usd","paid":false>ignored)"},
+    {"object.captured",
+     "true; a hold is not captured",
+     "ignored",
+     R"("usd">"usd","captured":false>ignored)"},
+    {"object.amount_captured",
+     "the amount",
+     "ignored",
+     R"("usd">"usd","amount_captured":1>ignored)"},
+    {"object.refunded",
+     "true exactly if all of it is refunded",
+     "ignored",
+     R"("usd">"usd","refunded":true>ignored)"},
+    {"object.livemode", "that of the API key", "ignored", R"("usd">"usd","livemode":true>ignored)"},
+    {"object.amount", "over 0", "refused", "2000>0>refused"},
+    {"object.amount_refunded",
+     "0 to the amount; all of it: the ride is refunded",
+     "refused",
+     R"("amount_refunded":0>"amount_refunded":2001>refused)"},
+    {"object.customer",
+     "an id, an object with an id, null",
+     "settles no doubt",
+     R"("usd">"usd","customer":7>event)"},
+    {"object.description",
+     "a text or null; U+0000 becomes ?",
+     "refused",
+     R"("usd">"usd","description":7>refused)"}};
 
 TEST(StripeEvents, the_documented_members_are_read) {
     EXPECT_EQ(pawl::testing::missing_rows(members), "");
@@ -259,7 +251,8 @@ TEST(StripeEvents, the_documented_members_are_read) {
 TEST(StripeEvents, a_refund_that_failed_is_an_event) {
     const auto refund = [](std::string_view type, const std::string& of_refund) {
         return R"({"id":"evt_1","type":")" + std::string{type} +
-               R"(","data":{"object":{"id":"re_1","amount":500,"currency":"usd")" + of_refund + "}}}";
+               R"(","data":{"object":{"id":"re_1","amount":500,"currency":"usd")" + of_refund +
+               "}}}";
     };
     const std::string failed =
         R"(,"object":"refund","charge":"ch_1","status":"failed","failure_reason":"lost_or_stolen_card")";
@@ -268,8 +261,7 @@ TEST(StripeEvents, a_refund_that_failed_is_an_event) {
         const auto event = read(refund(type, failed));
         EXPECT_EQ(event.charge.id + ' ' + std::to_string(event.charge.amount), "ch_1 500") << type;
         EXPECT_EQ(
-            event.charge.description,
-            "the refund re_1 of 500 usd has failed: lost_or_stolen_card"
+            event.charge.description, "the refund re_1 of 500 usd has failed: lost_or_stolen_card"
         ) << type;
         EXPECT_EQ(end_of(refund(type, R"(,"status":"canceled")")), "event") << type;
     }
@@ -283,9 +275,7 @@ TEST(StripeEvents, a_refund_that_failed_is_an_event) {
     );
     for (const auto* status : {R"(,"status":"succeeded")", R"(,"status":null)", ""})
         EXPECT_EQ(end_of(refund(refund_updated, status)), "ignored") << status;
-    EXPECT_EQ(
-        end_of(refund(refund_failed, R"(,"object":"charge")")), "ignored: object is charge"
-    );
+    EXPECT_EQ(end_of(refund(refund_failed, R"(,"object":"charge")")), "ignored: object is charge");
     EXPECT_EQ(
         end_of(replaced(refund(refund_failed, failed), "500", "0")),
         "refused: its amount is none of a refund"

@@ -3,7 +3,6 @@
 #include "rides/statements.hpp"
 
 #include <stdexcept>
-#include <type_traits>
 #include <variant>
 
 namespace rides {

@@ -3,7 +3,6 @@
 #include "src/base/random.hpp"
 
 #include <cstdint>
-#include <mutex>
 
 namespace rides {
 

@@ -5,8 +5,8 @@
 #include "apps/standins/mail_catcher.hpp"
 #include "apps/standins/provider_bank.hpp"
 #include "src/base/clock.hpp"
-#include "src/base/letter_case.hpp"
 #include "src/base/random.hpp"
+#include "src/core/ascii.hpp"
 #include "src/http/http_date.hpp"
 #include "src/http/listener.hpp"
 #include "src/json/form.hpp"
@@ -15,7 +15,6 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace rides {
@@ -37,7 +36,7 @@ std::string api_key_of(const pawl::RequestHead& head) {
     if (const auto token = pawl::bearer_token(head)) return std::string{*token};
     constexpr std::string_view scheme = "Basic ";
     const auto given = head.header("Authorization").value_or("");
-    if (!pawl::base::same_without_case(given.substr(0, scheme.size()), scheme)) return {};
+    if (!pawl::core::same_without_case(given.substr(0, scheme.size()), scheme)) return {};
     const auto user = pawl::json::from_base64(given.substr(scheme.size())).value_or("");
     return user.substr(0, user.find(':'));
 }

@@ -2,7 +2,6 @@
 
 #include "src/base/time_text.hpp"
 
-#include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
@@ -10,7 +9,6 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
-#include <optional>
 #include <utility>
 
 namespace rides {
@@ -190,28 +188,24 @@ Bank::Outcome Bank::decide(const BankRequest& request, const Faults& faults, paw
     if (request.path == "/v1/refunds") return refund(request, faults, now);
     if (request.path.starts_with("/v1/charges/") && request.path.ends_with("/capture"))
         return capture(request, faults, now);
-    return {no_such_url("POST", request.path), false, {}};
+    return {no_such_url("POST", request.path), false};
 }
 
 Bank::Outcome Bank::charge(const BankRequest& request, const Faults& faults, pawl::TimePoint now) {
     const auto amount = bank_number(bank_field(request, "amount"));
     const auto customer = bank_field(request, "customer");
-    if (bank_field(request, "amount").empty()) return {missing_parameter("amount"), false, {}};
-    if (!amount) return {no_whole_number("amount", bank_field(request, "amount")), false, {}};
+    if (bank_field(request, "amount").empty()) return {missing_parameter("amount"), false};
+    if (!amount) return {no_whole_number("amount", bank_field(request, "amount")), false};
     if (*amount < 50)
-        return {
-            stripe_error(
-                {.status = 400,
-                 .type = wrong_request,
-                 .code = "amount_too_small",
-                 .message = "Amount must be at least 50 cents.",
-                 .param = "amount"}
-            ),
-            false,
-            {}};
-    if (bank_field(request, "currency").size() != 3)
-        return {missing_parameter("currency"), false, {}};
-    if (customer.empty()) return {missing_parameter("customer"), false, {}};
+        return passing(
+            {.status = 400,
+             .type = wrong_request,
+             .code = "amount_too_small",
+             .message = "Amount must be at least 50 cents.",
+             .param = "amount"}
+        );
+    if (bank_field(request, "currency").size() != 3) return {missing_parameter("currency"), false};
+    if (customer.empty()) return {missing_parameter("customer"), false};
     const int tries = try_of(request);
     if (auto passing = fault_before(customer, tries)) return std::move(*passing);
     if (auto refused = fault_of(request, faults)) return std::move(*refused);
@@ -227,18 +221,15 @@ std::optional<Bank::Outcome> Bank::fault_of(const BankRequest& request, const Fa
     const auto customer = bank_field(request, "customer");
     const bool only_holds = customer.starts_with("cus_holdonly") && !is_hold(request);
     if (faults.decline || customer.starts_with("cus_declined") || only_holds)
-        return Outcome{
-            stripe_error(
-                {.status = 402,
-                 .type = "card_error",
-                 .code = "card_declined",
-                 .message = "Your card was declined.",
-                 .charge = id_of("ch_", next_++),
-                 .decline_code = faults.decline_code}
-            ),
-            true,
-            {}};
-    if (customer.starts_with("cus_500")) return Outcome{broken(), true, {}};
+        return remembered(
+            {.status = 402,
+             .type = "card_error",
+             .code = "card_declined",
+             .message = "Your card was declined.",
+             .charge = id_of("ch_", next_++),
+             .decline_code = faults.decline_code}
+        );
+    if (customer.starts_with("cus_500")) return Outcome{broken()};
     return std::nullopt;
 }
 
@@ -295,10 +286,10 @@ void Bank::keep_charge(Booked charge) {
 Bank::Outcome Bank::refund(const BankRequest& request, const Faults& faults, pawl::TimePoint now) {
     const auto of = bank_field(request, "charge");
     const auto given = bank_field(request, "amount");
-    if (of.empty()) return {missing_parameter("charge"), false, {}};
+    if (of.empty()) return {missing_parameter("charge"), false};
     const auto charged = booked_.find(of);
     if (charged == booked_.end() || charged->second.kind != "charge")
-        return {no_such("charge", of, "charge"), false, {}};
+        return {no_such("charge", of, "charge"), false};
     const StripeProblem refunded{
         .status = 400,
         .type = wrong_request,
@@ -306,20 +297,17 @@ Bank::Outcome Bank::refund(const BankRequest& request, const Faults& faults, paw
         .message = "The charge has already been refunded."};
     if (auto over = expired(charged->second, refunded, faults, now)) return std::move(*over);
     const auto left = left_of(charged->second);
-    if (left == 0) return {stripe_error(refunded), true, {}};
+    if (left == 0) return remembered(refunded);
     const auto amount = given.empty() ? left : bank_number(given).value_or(0);
-    if (amount < 1) return {no_whole_number("amount", given), false, {}};
+    if (amount < 1) return {no_whole_number("amount", given), false};
     const bool is_void = is_open_hold(of);
     if (amount > left || (is_void && amount != left))
-        return {
-            stripe_error(
-                {.status = 400,
-                 .type = wrong_request,
-                 .message = "Refund amount is greater than unrefunded amount on charge.",
-                 .param = "amount"}
-            ),
-            true,
-            {}};
+        return remembered(
+            {.status = 400,
+             .type = wrong_request,
+             .message = "Refund amount is greater than unrefunded amount on charge.",
+             .param = "amount"}
+        );
     Booked booked{is_void ? "void" : "refund", id_of("re_", next_++), {}, amount, of};
     booked.body = json::serialize(json::object{
         {"id", booked.id},

@@ -96,8 +96,11 @@ private:
     struct Outcome {
         BankAnswer answer;
         bool remember{true};
-        std::optional<Booked> booked;
+        std::optional<Booked> booked{};
     };
+    // Answers that book nothing; a repeat of the second kind is decided anew.
+    static Outcome remembered(const StripeProblem& why) { return {stripe_error(why)}; }
+    static Outcome passing(const StripeProblem& why) { return {stripe_error(why), false}; }
 
     void load();
     void load_line(const std::string& line);

@@ -2,7 +2,6 @@
 
 #include <boost/json/serialize.hpp>
 
-#include <string_view>
 #include <utility>
 
 namespace rides {
@@ -29,15 +28,12 @@ Bank::Outcome Bank::customer(const BankRequest& request, pawl::TimePoint now) {
     const auto email = bank_field(request, "email");
     const auto source = bank_field(request, "source");
     if (source == "tok_chargeDeclined")  // Stripe's own token: the card is declined when attached.
-        return {
-            stripe_error(
-                {.status = 402,
-                 .type = "card_error",
-                 .code = "card_declined",
-                 .message = "Your card was declined."}
-            ),
-            true,
-            {}};
+        return remembered(
+            {.status = 402,
+             .type = "card_error",
+             .code = "card_declined",
+             .message = "Your card was declined."}
+        );
     Booked booked{"customer", customer_id(email), {}, 0, {}};
     booked.body = json::serialize(json::object{
         {"id", booked.id},

@@ -8,18 +8,14 @@ namespace rides {
 std::optional<Bank::Outcome> Bank::fault_before(std::string_view customer, int tries) {
     const auto is = [&](std::string_view name) { return customer.starts_with(name); };
     if (is("cus_503once") ? tries == 1 : is("cus_503"))
-        return Outcome{
-            stripe_error({.status = 503, .type = "api_error", .message = "Try again."}), false, {}};
+        return passing({.status = 503, .type = "api_error", .message = "Try again."});
     if (is("cus_429once") ? tries == 1 : is("cus_429"))
-        return Outcome{
-            stripe_error(
-                {.status = 429,
-                 .type = wrong_request,
-                 .code = "rate_limit",
-                 .message = "Request rate limit exceeded."}
-            ),
-            false,
-            {}};
+        return passing(
+            {.status = 429,
+             .type = wrong_request,
+             .code = "rate_limit",
+             .message = "Request rate limit exceeded."}
+        );
     return std::nullopt;
 }
 

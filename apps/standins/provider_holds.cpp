@@ -44,7 +44,7 @@ Bank::Outcome Bank::capture(const BankRequest& request, const Faults& faults, pa
         request.path.substr(before.size(), request.path.size() - before.size() - after.size());
     const auto found = booked_.find(id);
     if (found == booked_.end() || found->second.kind != "charge")
-        return {no_such("charge", id, "charge"), false, {}};
+        return {no_such("charge", id, "charge"), false};
     const auto& charge = found->second;
     const auto refuse = [](std::string_view code, std::string_view message) {
         return StripeProblem{
@@ -57,20 +57,14 @@ Bank::Outcome Bank::capture(const BankRequest& request, const Faults& faults, pa
     if (auto over = expired(charge, late, faults, now)) return std::move(*over);
     const auto hold = holds_.find(id);
     if (hold != holds_.end() && hold->second.state == HoldState::voided)
-        return {
-            stripe_error(refuse("charge_already_refunded", "The charge has already been refunded.")
-            ),
-            true,
-            {}};
+        return remembered(refuse("charge_already_refunded", "The charge has already been refunded.")
+        );
     if (!is_open_hold(id))
-        return {
-            stripe_error(refuse("charge_already_captured", "The charge has already been captured.")
-            ),
-            true,
-            {}};
+        return remembered(refuse("charge_already_captured", "The charge has already been captured.")
+        );
     const auto given = bank_field(request, "amount");
     const auto amount = given.empty() ? charge.amount : bank_number(given).value_or(0);
-    if (amount < 1 || amount > charge.amount) return {no_whole_number("amount", given), false, {}};
+    if (amount < 1 || amount > charge.amount) return {no_whole_number("amount", given), false};
     return book_on(charge, {"capture", id, {}, amount, id}, try_of(request));
 }
 
@@ -93,7 +87,7 @@ std::optional<Bank::Outcome> Bank::expired(
 ) {
     const auto hold = holds_.find(charge.id);
     if (hold == holds_.end()) return std::nullopt;
-    if (hold->second.state == HoldState::expired) return Outcome{stripe_error(problem), true, {}};
+    if (hold->second.state == HoldState::expired) return remembered(problem);
     const auto created = json::parse(charge.body).as_object().at("created").as_int64();
     const auto ends = pawl::TimePoint{std::chrono::seconds{created}} + faults.hold_lifetime;
     if (hold->second.state != HoldState::open || now < ends) return std::nullopt;

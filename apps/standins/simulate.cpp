@@ -6,13 +6,10 @@
 
 #include <pthread.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <csignal>
 #include <cstdio>
-#include <map>
 #include <mutex>
 #include <random>
 #include <thread>

@@ -5,7 +5,6 @@
 #include <pawl/job.hpp>
 #include <pawl/json.hpp>
 
-#include <concepts>
 #include <optional>
 #include <type_traits>
 #include <utility>

@@ -141,14 +141,10 @@ std::vector<R> query(In& in, const Statement<N>& statement, const A&... argument
     static_assert(
         sizeof...(A) == N, "pawl: the number of arguments is not the number of $n in the statement"
     );
-    std::vector<R> rows;
-    detail::run_statement(
-        in.session(),
-        statement,
-        [&](const detail::Row& row) { rows.push_back(detail::row_as<R>(row, statement.name)); },
-        arguments...
-    );
-    return rows;
+    const auto read = [&](const detail::Row& row) {
+        return detail::row_as<R>(row, statement.name);
+    };
+    return detail::read_rows(in.session(), statement, read, arguments...);
 }
 
 // The row; nullopt: none. Throws StoreError (statement) for several.

@@ -1,16 +1,12 @@
 #include <pawl/bank_file.hpp>
 
+#include "src/core/ascii.hpp"
 #include "src/json/hash.hpp"
-
-#include <algorithm>
 
 namespace pawl::bank {
 
 namespace {
 
-bool digit(char c) {
-    return c >= '0' && c <= '9';
-}
 bool capital(char c) {
     return c >= 'A' && c <= 'Z';
 }
@@ -21,14 +17,16 @@ bool capital(char c) {
 // modulo 97 (ISO 7064).
 bool is_iban(std::string_view text) {
     if (text.size() < 15 || text.size() > 34) return false;
-    if (!capital(text[0]) || !capital(text[1]) || !digit(text[2]) || !digit(text[3])) return false;
+    if (!capital(text[0]) || !capital(text[1]) || !core::is_digit(text[2]) ||
+        !core::is_digit(text[3]))
+        return false;
     int rest = 0;
     const auto add = [&rest](char c) {
-        const int value = digit(c) ? c - '0' : c - 'A' + 10;
+        const int value = core::is_digit(c) ? c - '0' : c - 'A' + 10;
         rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
     };
     for (const char c : text)
-        if (!digit(c) && !capital(c)) return false;
+        if (!core::is_digit(c) && !capital(c)) return false;
     for (const char c : text.substr(4)) add(c);
     for (const char c : text.substr(0, 4)) add(c);
     return rest == 1;
@@ -36,7 +34,7 @@ bool is_iban(std::string_view text) {
 
 // Weights 3, 7, 1: the sum is a multiple of ten.
 bool is_routing_number(std::string_view text) {
-    if (text.size() != 9 || !std::all_of(text.begin(), text.end(), digit)) return false;
+    if (text.size() != 9 || !core::are_digits(text)) return false;
     int sum = 0;
     for (std::size_t i = 0; i < text.size(); ++i)
         sum += (text[i] - '0') * (i % 3 == 0 ? 3 : i % 3 == 1 ? 7 : 1);

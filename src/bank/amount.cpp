@@ -1,9 +1,9 @@
 #include "src/bank/amount.hpp"
 
 #include "src/bank/xml_reader.hpp"
+#include "src/core/ascii.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdlib>
 
@@ -11,33 +11,12 @@ namespace pawl::bank {
 
 namespace {
 
-constexpr std::array<std::string_view, 17> without_decimals{
-    "BIF",
-    "CLP",
-    "DJF",
-    "GNF",
-    "ISK",
-    "JPY",
-    "KMF",
-    "KRW",
-    "PYG",
-    "RWF",
-    "UGX",
-    "UYI",
-    "VND",
-    "VUV",
-    "XAF",
-    "XOF",
-    "XPF"};
-constexpr std::array<std::string_view, 7> with_three{
-    "BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"};
+constexpr std::string_view without_decimals =
+    "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF";
+constexpr std::string_view with_three = "BHD IQD JOD KWD LYD OMR TND";
 constexpr std::size_t digits_max = 18;  // So that every amount fits 64 bits.
 
 constexpr std::size_t decimals_max = 5;
-
-bool all_digits(std::string_view text) {
-    return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
 
 struct DecimalText {
     bool negative{};
@@ -51,7 +30,8 @@ std::optional<DecimalText> read_decimal(std::string_view text) {
     const auto point = std::min(text.find('.'), text.size());
     auto digits = text.substr(0, point);
     auto decimals = text.substr(std::min(point + 1, text.size()));
-    if ((digits.empty() && decimals.empty()) || !all_digits(digits) || !all_digits(decimals))
+    if ((digits.empty() && decimals.empty()) || !core::are_digits(digits) ||
+        !core::are_digits(decimals))
         return std::nullopt;
     digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
     decimals = decimals.substr(0, decimals.find_last_not_of('0') + 1);
@@ -68,10 +48,8 @@ std::optional<std::int64_t> signed_value(std::string_view digits, bool negative)
 }  // namespace
 
 int decimals_of(std::string_view currency) {
-    if (std::find(without_decimals.begin(), without_decimals.end(), currency) !=
-        without_decimals.end())
-        return 0;
-    return std::find(with_three.begin(), with_three.end(), currency) == with_three.end() ? 2 : 3;
+    if (core::has_word(without_decimals, currency)) return 0;
+    return core::has_word(with_three, currency) ? 3 : 2;
 }
 
 std::string amount_text(std::int64_t units, std::string_view currency) {

@@ -1,6 +1,5 @@
 #include "src/bank/fingerprint_text.hpp"
 
-#include <algorithm>
 #include <cstdint>
 
 namespace pawl::bank {

@@ -10,9 +10,6 @@
 #include "src/bank/nacha_record.hpp"
 #include "src/base/time_text.hpp"
 
-#include <algorithm>
-#include <stdexcept>
-
 namespace pawl::bank {
 
 namespace {

@@ -9,6 +9,7 @@
 #include "src/bank/amount.hpp"
 #include "src/bank/field_check.hpp"
 #include "src/base/time_text.hpp"
+#include "src/core/ascii.hpp"
 
 #include <libxml/xmlwriter.h>
 
@@ -84,7 +85,7 @@ void check_iban(std::string_view field, std::string_view text) {
 void check_bic(std::string_view text) {
     const auto is_letter = [](char c) { return c >= 'A' && c <= 'Z'; };
     const bool plain = std::all_of(text.begin(), text.end(), [&](char c) {
-        return is_letter(c) || (c >= '0' && c <= '9');
+        return is_letter(c) || core::is_digit(c);
     });
     if (!plain || (text.size() != 8 && text.size() != 11) || !is_letter(text[4]) ||
         !is_letter(text[5]))

@@ -2,8 +2,6 @@
 
 #include <pawl/sftp.hpp>
 
-#include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>

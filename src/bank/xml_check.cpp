@@ -1,7 +1,8 @@
 #include "src/bank/xml_check.hpp"
 
+#include "src/core/ascii.hpp"
+
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
 namespace pawl::bank {
@@ -58,21 +59,9 @@ private:
 bool allowed_encoding(std::string_view name) {
     // Not utf-16le: libxml2 would go on in it behind a declaration in ASCII, and Characters has
     // read others. It refuses a wrong "utf-16" itself.
-    constexpr std::array<std::string_view, 9> allowed{
-        "",
-        "utf-8",
-        "utf8",
-        "utf-16",
-        "us-ascii",
-        "iso-8859-1",
-        "latin1",
-        "iso-8859-15",
-        "windows-1252"};
-    std::string lower{name};
-    std::ranges::transform(lower, lower.begin(), [](char c) {
-        return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return std::ranges::find(allowed, lower) != allowed.end();
+    constexpr std::string_view allowed =
+        "utf-8 utf8 utf-16 us-ascii iso-8859-1 latin1 iso-8859-15 windows-1252";
+    return name.empty() || core::has_word(allowed, core::lower_text(name));
 }
 
 // The pseudo-attributes of a declaration (XML 1.0, 2.8, production 23), of which i is behind

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pawl/detail/session.hpp>
+#include "src/core/moment.hpp"
 
 #include <chrono>
 
@@ -12,6 +12,7 @@ public:
     virtual ~Clock() = default;
     virtual TimePoint now() = 0;                                 // The wall clock, UTC.
     virtual std::chrono::steady_clock::time_point steady() = 0;  // For deadlines and time-outs.
+    core::Moment moment() { return {now(), steady()}; }
 };
 
 // The real clock; time is read nowhere else.

@@ -2,10 +2,10 @@
 
 #include "src/base/text.hpp"
 #include "src/base/time_text.hpp"
+#include "src/core/ascii.hpp"
 
 #include <algorithm>
 #include <cctype>
-#include <utility>
 
 namespace pawl::base {
 
@@ -15,10 +15,6 @@ constexpr std::size_t error_max = 2'000;
 constexpr std::size_t kind_max = 120;
 constexpr std::string_view quotes = "'\"`";
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 // Bytes above ASCII belong to words.
 bool is_word_character(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' ||
@@ -26,8 +22,7 @@ bool is_word_character(char c) {
 }
 
 bool is_status(std::string_view word) {
-    return word.size() == 3 && std::all_of(word.begin(), word.end(), is_digit) && word[0] >= '1' &&
-           word[0] <= '5';
+    return word.size() == 3 && core::are_digits(word) && word[0] >= '1' && word[0] <= '5';
 }
 
 std::string_view first_line(std::string_view text) {
@@ -84,7 +79,7 @@ std::string error_kind(std::string_view error) {
         const auto begin = line.begin() + static_cast<std::ptrdiff_t>(at);
         const auto end = std::find_if_not(begin, line.end(), is_word_character);
         const std::string_view word{begin, end};
-        const bool varies = std::any_of(begin, end, is_digit) && !is_status(word);
+        const bool varies = std::any_of(begin, end, core::is_digit) && !is_status(word);
         kind += varies ? std::string_view{"#"} : word;
         at += word.size();
     }

@@ -11,15 +11,10 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include <cstdint>
 #include <map>
-#include <memory>
 #include <mutex>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
-#include <vector>
 
 namespace pawl::log {
 

@@ -1,5 +1,7 @@
 #include "src/base/running_code.hpp"
 
+#include "src/base/testing/still_clock.hpp"
+
 #include <gmock/gmock.h>
 
 #include <optional>
@@ -13,13 +15,6 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Where = RunningCode::Where;
-
-class StillClock final : public Clock {
-public:
-    TimePoint now() override { return TimePoint{}; }
-    std::chrono::steady_clock::time_point steady() override { return at; }
-    std::chrono::steady_clock::time_point at{1h};
-};
 
 std::vector<std::string> names(RunningCode& code) {
     std::vector<std::string> found;

@@ -1,9 +1,6 @@
 #include "src/base/text.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
 
 namespace pawl::base {
 

@@ -1,7 +1,6 @@
 #include "src/base/url.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 namespace pawl::base {
 

@@ -9,7 +9,6 @@
 
 #include <boost/json/serialize.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 

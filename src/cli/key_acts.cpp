@@ -2,15 +2,12 @@
 
 #include "src/cli/keys.hpp"
 #include "src/cli/numbers.hpp"
-#include "src/cli/output.hpp"
 #include "src/cli/progress.hpp"
 #include "src/cli/run.hpp"
 #include "src/engine/engine.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
-#include <vector>
 
 namespace pawl::cli {
 

@@ -8,7 +8,6 @@
 #include "src/store/blocking.hpp"
 
 #include <chrono>
-#include <utility>
 #include <vector>
 
 namespace pawl::cli {

@@ -6,7 +6,6 @@
 #include "store/statements.hpp"
 
 #include <utility>
-#include <vector>
 
 namespace pawl::cli {
 

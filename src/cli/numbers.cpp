@@ -2,24 +2,22 @@
 
 #include "src/base/time_text.hpp"
 #include "src/cli/output.hpp"
+#include "src/core/ascii.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 namespace pawl {
 
 std::string check_decimal(const std::string& text) {
     const auto digits = std::string_view{text}.substr(text.starts_with('-') ? 1 : 0);
-    const bool well =
-        !digits.empty() && (digits.front() != '0' || digits.size() == 1) &&
-        std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+    const bool well = !digits.empty() && (digits.front() != '0' || digits.size() == 1) &&
+                      core::are_digits(digits);
     return well ? "" : "\"" + text + "\" is not a number: digits without a leading 0";
 }
 

@@ -7,7 +7,6 @@
 #include <boost/json/serialize.hpp>
 #include <unistd.h>
 
-#include <algorithm>
 #include <iostream>
 #include <utility>
 

@@ -10,7 +10,6 @@
 #include <boost/json/value.hpp>
 
 #include <algorithm>
-#include <array>
 #include <concepts>
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,5 @@
 #include "src/cli/providers.hpp"
 
-#include "src/cli/output.hpp"
 #include "src/cli/read_rows.hpp"
 #include "store/statements.hpp"
 

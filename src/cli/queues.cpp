@@ -10,12 +10,9 @@
 #include "store/statements.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
-#include <vector>
 
 namespace pawl::cli {
 

@@ -14,15 +14,9 @@ namespace pawl::cli {
 // The rows of a statement, each as far as it decodes. Throws StoreError.
 template <class R, class... A>
 std::vector<Line<R>> read(Service& service, const Sql& statement, const A&... arguments) {
+    const auto line = [&](const detail::Row& row) { return line_of_row<R>(row, statement.name); };
     return store::read_now(service.engine().store(), [&](store::Session& session) {
-        std::vector<Line<R>> lines;
-        detail::run_statement(
-            session,
-            statement,
-            [&](const detail::Row& row) { lines.push_back(line_of_row<R>(row, statement.name)); },
-            arguments...
-        );
-        return lines;
+        return detail::read_rows(session, statement, line, arguments...);
     });
 }
 

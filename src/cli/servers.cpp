@@ -1,6 +1,5 @@
 #include "src/cli/servers.hpp"
 
-#include "src/cli/output.hpp"
 #include "src/cli/read_rows.hpp"
 #include "src/engine/server_settings.hpp"
 #include "store/statements.hpp"

@@ -99,9 +99,7 @@ std::optional<std::string> ClientOptions::problem() const {
     if (auto why = retry_of(*this).problem()) return why;
     if (auto why = budget_of(*this).problem()) return "budget_" + *why;
     if (auto why = breaker_of(*this).problem()) return "breaker: " + *why;
-    if (connections_max < 1 || connections_max > 100'000)
-        return base::wrong_option("connections_max", connections_max, "1 to 100000");
-    return std::nullopt;
+    return base::out_of("connections_max", connections_max, 1, 100'000);
 }
 
 std::optional<std::string_view> Answered::header(std::string_view name) const {

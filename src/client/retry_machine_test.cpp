@@ -1,5 +1,7 @@
 #include "src/client/retry_machine.hpp"
 
+#include "src/base/testing/still_clock.hpp"
+
 #include <gtest/gtest.h>
 
 // Several requests to one server, step by step, and their effect on the shared breaker.
@@ -8,15 +10,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using Said = Servers::Said;
-
-class FakeClock final : public base::Clock {
-public:
-    TimePoint now() override { return wall; }
-    std::chrono::steady_clock::time_point steady() override {
-        return std::chrono::steady_clock::time_point{wall.time_since_epoch()};
-    }
-    TimePoint wall{std::chrono::seconds{1'700'000'000}};
-};
 
 class FakeRandom final : public base::Random {
 public:
@@ -31,7 +24,7 @@ protected:
     // The server has failed, and may be tried again now.
     RetryMachineTest() {
         servers.ended(server, Said::failing, {}, clock.steady(), 0);
-        clock.wall += 1s;
+        clock.advance(1s);
     }
     RetryMachine machine(const Rules& rules, Repeat again = Repeat::safe_with_key) const {
         return {rules, again, server};
@@ -41,7 +34,7 @@ protected:
     }
     bool another_is_sent() { return is_sent(machine(hasty).next()); }
 
-    FakeClock clock;
+    base::StillClock clock;
     FakeRandom random;
     Servers servers{{}, {.failures_max = 1, .first = 1s, .longest = 1s, .probe_max = 60s}};
     const Rules patient{
@@ -80,7 +73,7 @@ TEST_F(RetryMachineTest, a_request_reports_nothing_between_its_tries) {
     auto first = machine(patient);
     ASSERT_TRUE(is_sent(first.next()));
     ASSERT_TRUE(std::holds_alternative<RetryMachine::Wait>(first.after(http::Lost{"reset"})));
-    clock.wall += 1s;
+    clock.advance(1s);
     auto probe = machine(patient);
     ASSERT_TRUE(is_sent(probe.next()));
 
@@ -126,7 +119,7 @@ TEST_F(RetryMachineTest, an_answer_closes_the_breaker_and_a_failure_does_not) {
     for (const auto& c : cases) {
         Servers own{{}, {.failures_max = 1, .first = 1s, .longest = 1s, .probe_max = 60s}};
         own.ended(server, Said::failing, {}, clock.steady(), 0);
-        clock.wall += 1s;
+        clock.advance(1s);
         const Rules rules{.retry = {}, .servers = own, .clock = clock, .random = random};
         auto probe = machine(rules, Repeat::never);
         ASSERT_TRUE(is_sent(probe.next())) << c.name;
@@ -166,10 +159,10 @@ TEST_F(RetryMachineTest, a_wait_for_the_breaker_that_ends_with_the_deadline_is_n
 
 TEST_F(RetryMachineTest, a_try_ends_at_the_deadline_and_none_begins_after_it) {
     auto one = machine(patient);
-    clock.wall += 20s;
+    clock.advance(20s);
     EXPECT_EQ(std::get<RetryMachine::Send>(one.next()).timeout_max, 40s);
 
-    clock.wall += 40s;
+    clock.advance(40s);
     EXPECT_TRUE(std::holds_alternative<ClientResult>(one.next()));
 }
 
@@ -177,7 +170,7 @@ TEST_F(RetryMachineTest, a_stop_in_an_unsent_try_keeps_the_doubt_of_earlier_trie
     auto one = machine(patient);
     ASSERT_TRUE(is_sent(one.next()));
     ASSERT_TRUE(std::holds_alternative<RetryMachine::Wait>(one.after(http::Lost{"reset"})));
-    clock.wall += 2s;
+    clock.advance(2s);
     ASSERT_TRUE(is_sent(one.next()));
 
     EXPECT_TRUE(one.stopped(http::NotSent{"it was stopped"}).in_doubt);
@@ -203,7 +196,7 @@ protected:
             .clock = clock,
             .random = random};
     }
-    FakeClock clock;
+    base::StillClock clock;
     FakeRandom random;
     Servers servers{{.each_success = 1, .per_s = 0.1, .burst = 1}, {.failures_max = 0}};
 };
@@ -222,7 +215,7 @@ TEST_F(RetryMachineBudgetTest, a_wait_for_a_token_does_not_make_the_next_wait_lo
     RetryMachine one{given, Repeat::safe_with_key, server};
     ASSERT_TRUE(std::holds_alternative<RetryMachine::Wait>(after_loss(one)));
     EXPECT_EQ(std::get<RetryMachine::Wait>(after_loss(one)).wait, 10s);
-    clock.wall += 10s;
+    clock.advance(10s);
     // Another request's success adds a token.
     servers.ended(server, Said::well, {}, clock.steady(), 0);
 

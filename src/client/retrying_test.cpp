@@ -2,6 +2,7 @@
 
 #include "src/base/clock.hpp"
 #include "src/base/random.hpp"
+#include "src/base/testing/still_clock.hpp"
 #include "src/http/http_date.hpp"
 #include "src/http/testing/raw_server.hpp"
 
@@ -23,15 +24,6 @@ using http::OutgoingRequest;
 using http::Sent;
 using http::Transfers;
 
-class FakeClock final : public base::Clock {
-public:
-    TimePoint now() override { return wall; }
-    std::chrono::steady_clock::time_point steady() override {
-        return std::chrono::steady_clock::time_point{wall.time_since_epoch()};
-    }
-    TimePoint wall{std::chrono::seconds{1'700'000'000}};
-};
-
 class FakeRandom final : public base::Random {
 public:
     std::uint64_t next() override { return value; }
@@ -40,7 +32,7 @@ public:
 
 // Time moves only by waiting and sending. Answers are given in advance; the last one repeats.
 struct World {
-    FakeClock clock;
+    base::StillClock clock;
     FakeRandom random;
     std::deque<Sent> answers;
     std::vector<OutgoingRequest> sent;
@@ -57,7 +49,7 @@ struct World {
                  [this](OutgoingRequest request, const std::stop_token&) {
                      sent.push_back(std::move(request));
                      if (static_cast<int>(sent.size()) == stop_in_send) stop.request_stop();
-                     clock.wall += each_takes;
+                     clock.advance(each_takes);
                      auto answer = answers.front();
                      if (answers.size() > 1) answers.pop_front();
                      return answer;
@@ -68,7 +60,7 @@ struct World {
                  [this](std::chrono::milliseconds wait, const std::stop_token&) {
                      waits.push_back(wait);
                      if (static_cast<int>(waits.size()) == stop_in_wait) stop.request_stop();
-                     clock.wall += wait;
+                     clock.advance(wait);
                  }},
             std::move(limits)};
     }
@@ -366,12 +358,12 @@ TEST(Retrying, a_probe_that_was_not_sent_or_stopped_lets_another_probe_go) {
     world.stop_in_send = 3;
     EXPECT_EQ(tries(), 1U);
     EXPECT_EQ(tries(), 1U);  // It is open.
-    world.clock.wall += 1s;
+    world.clock.advance(1s);
     EXPECT_EQ(tries(), 2U);
     EXPECT_EQ(tries(world.stop.get_token()), 3U);
     EXPECT_EQ(tries(world.stop.get_token()), 3U);  // Stopped before it is sent.
     EXPECT_EQ(tries(), 4U);
-    world.clock.wall += 1s;
+    world.clock.advance(1s);
     EXPECT_EQ(tries(), 4U);  // Open for twice as long: none of them has closed it.
 }
 

@@ -1,6 +1,6 @@
 #include "src/client/servers.hpp"
 
-#include "src/base/letter_case.hpp"
+#include "src/core/ascii.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -74,7 +74,7 @@ std::string server_of(std::string_view url) {
     const auto from = at != url.npos && at > behind ? at + 1 : behind + 3;
     std::string server{url.substr(0, behind + 3)};
     server += url.substr(from, end - from);
-    std::transform(server.begin(), server.end(), server.begin(), base::lower);
+    std::transform(server.begin(), server.end(), server.begin(), core::lower);
     const auto host = server.substr(behind + 3);
     const auto colon = host.rfind(':');
     const bool has_port = colon != host.npos && host.find(']', colon) == host.npos;

@@ -5,14 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <regex>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -3,6 +3,8 @@
 #include <pawl/call.hpp>
 #include <pawl/detail/session.hpp>
 
+#include "src/core/moment.hpp"
+
 #include <chrono>
 #include <optional>
 #include <string_view>
@@ -76,13 +78,6 @@ enum class AfterInquiry {
 };
 // `now` is a time before the inquiry, by the clock of asking_since.
 AfterInquiry decide_after_inquiry(const InquiryFacts& facts, TimePoint now) noexcept;
-
-// When a lease was taken, by both clocks of its holder: a wall clock may be set back, and a steady
-// clock stops while the machine sleeps.
-struct Moment {
-    TimePoint wall;
-    std::chrono::steady_clock::time_point steady;
-};
 
 // Whether a call that waited for its thread may still be sent: in the first half of its lease,
 // which leaves the other half for renewing it. Later another node may have the key, or an operator

@@ -1,5 +1,7 @@
 #include "src/core/cron.hpp"
 
+#include "src/core/ascii.hpp"
+
 #include <date/tz.h>
 
 #include <algorithm>
@@ -7,11 +9,8 @@
 #include <bit>
 #include <chrono>
 #include <optional>
-#include <span>
 #include <stdexcept>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace pawl::core {
 namespace {
@@ -23,46 +22,19 @@ constexpr std::size_t most_bytes = 200;
 constexpr std::chrono::hours least_long_change{3};
 constexpr date::year last_year{9999};
 
-using Names = std::span<const std::string_view>;
-
-constexpr std::array<std::string_view, 12> month_names{
-    "jan",
-    "feb",
-    "mar",
-    "apr",
-    "may",
-    "jun",
-    "jul",
-    "aug",
-    "sep",
-    "oct",
-    "nov",
-    "dec",
-};
-constexpr std::array<std::string_view, 8> weekday_names{
-    "sun",
-    "mon",
-    "tue",
-    "wed",
-    "thu",
-    "fri",
-    "sat",
-    "sun",
-};
-
 struct Field {
     std::string_view name;
     unsigned low;
     unsigned high;
-    Names names;  // The first one stands for `low`.
+    std::string_view names{};  // The first one stands for `low`.
 };
 
 constexpr std::array<Field, 5> fields{{
     {"minute", 0, 59, {}},
     {"hour", 0, 23, {}},
     {"day of the month", 1, 31, {}},
-    {"month", 1, 12, month_names},
-    {"day of the week", 0, 7, weekday_names},
+    {"month", 1, 12, "jan feb mar apr may jun jul aug sep oct nov dec"},
+    {"day of the week", 0, 7, "sun mon tue wed thu fri sat sun"},
 }};
 
 struct Macro {
@@ -80,46 +52,21 @@ constexpr std::array<Macro, 7> macros{{
     {"@hourly", "0 * * * *"},
 }};
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
-char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-    return std::ranges::equal(a, b, {}, lower, lower);
-}
-
 bool is_set(std::uint64_t bits, unsigned n) {
     return (bits >> n & 1) != 0;
 }
 
-// The words between spaces and tabs.
-std::vector<std::string_view> words_of(std::string_view text) {
-    constexpr std::string_view blank = " \t";
-    std::vector<std::string_view> words;
-    for (auto at = text.find_first_not_of(blank); at != std::string_view::npos;) {
-        const auto end = std::min(text.find_first_of(blank, at), text.size());
-        words.push_back(text.substr(at, end - at));
-        at = text.find_first_not_of(blank, end);
-    }
-    return words;
-}
-
 std::optional<unsigned> number_of(std::string_view text) {
-    if (text.empty() || text.size() > 2 || !std::ranges::all_of(text, is_digit))
-        return std::nullopt;
+    if (text.empty() || text.size() > 2 || !are_digits(text)) return std::nullopt;
     unsigned number = 0;
     for (const char c : text) number = number * 10 + static_cast<unsigned>(c - '0');
     return number;
 }
 
 std::optional<unsigned> value_of(const Field& field, std::string_view text) {
-    for (std::size_t i = 0; i < field.names.size(); ++i) {
-        if (equal_ignoring_case(field.names[i], text)) return field.low + static_cast<unsigned>(i);
-    }
+    const auto names = words_of(field.names);
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (same_without_case(names[i], text)) return field.low + static_cast<unsigned>(i);
     const auto number = number_of(text);
     return number && *number >= field.low && *number <= field.high ? number : std::nullopt;
 }
@@ -304,7 +251,7 @@ std::variant<Cron, CronProblem> parse_cron(std::string_view text) {
     auto words = words_of(text);
     if (words.size() == 1 && words[0].starts_with('@')) {
         const auto* const macro = std::ranges::find_if(macros, [&](const Macro& m) {
-            return equal_ignoring_case(m.name, words[0]);
+            return same_without_case(m.name, words[0]);
         });
         if (macro == macros.end())
             return CronProblem{

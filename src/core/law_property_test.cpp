@@ -7,8 +7,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <algorithm>
-
 // Laws for all inputs; the tables in the other tests show examples.
 namespace pawl::core::law_property_test {
 namespace {

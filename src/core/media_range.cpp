@@ -1,5 +1,7 @@
 #include "src/core/media_range.hpp"
 
+#include "src/core/ascii.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -7,21 +9,6 @@
 namespace pawl::core {
 
 namespace {
-
-constexpr char to_lower(char c) noexcept {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool same_text(std::string_view a, std::string_view b) noexcept {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
-        return to_lower(x) == to_lower(y);
-    });
-}
-
-std::string_view without_blanks(std::string_view text) noexcept {
-    const auto begin = std::min(text.find_first_not_of(" \t"), text.size());
-    return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
-}
 
 // Cuts the text before the first `end` that is outside of quotation marks from the front of `rest`.
 std::string_view cut_part(std::string_view& rest, char end) noexcept {
@@ -33,7 +20,7 @@ std::string_view cut_part(std::string_view& rest, char end) noexcept {
     }
     const auto part = rest.substr(0, at);
     rest.remove_prefix(std::min(at + 1, rest.size()));
-    return without_blanks(part);
+    return trimmed(part);
 }
 
 std::string_view unquoted(std::string_view value) noexcept {
@@ -53,7 +40,8 @@ std::optional<double> parse_weight(std::string_view text) noexcept {
 bool has_parameter(std::string_view parameters, std::string_view name, std::string_view value) {
     while (!parameters.empty()) {
         auto its = cut_part(parameters, ';');
-        if (same_text(cut_part(its, '='), name) && same_text(its, value)) return true;
+        if (same_without_case(cut_part(its, '='), name) && same_without_case(its, value))
+            return true;
     }
     return false;
 }
@@ -63,12 +51,14 @@ std::optional<Preference> match(std::string_view range, std::string_view type) n
     const auto wanted = cut_part(range, ';');
     const auto given = cut_part(type, ';');
     const auto group = given.substr(0, given.find('/') + 1);  // "text/"
+    const bool in_group =
+        wanted.ends_with("/*") && same_without_case(wanted.substr(0, wanted.size() - 1), group);
     Preference found{.weight = 1};
-    if (same_text(wanted, given))
+    if (same_without_case(wanted, given))
         found.specificity = 3;
     else if (wanted == "*/*")
         found.specificity = 1;
-    else if (wanted.ends_with("/*") && same_text(wanted.substr(0, wanted.size() - 1), group))
+    else if (in_group)
         found.specificity = 2;
     else
         return std::nullopt;
@@ -76,7 +66,7 @@ std::optional<Preference> match(std::string_view range, std::string_view type) n
         auto value = cut_part(range, ';');
         const auto name = cut_part(value, '=');
         if (name.empty()) continue;  // RFC 9110, 5.6.6: empty parameters are ignored.
-        if (same_text(name, "q")) {
+        if (same_without_case(name, "q")) {
             const auto weight = parse_weight(value);
             if (!weight) return std::nullopt;
             found.weight = *weight;

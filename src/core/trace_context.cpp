@@ -1,5 +1,7 @@
 #include "src/core/trace_context.hpp"
 
+#include "src/core/ascii.hpp"
+
 #include <algorithm>
 #include <vector>
 
@@ -33,7 +35,7 @@ void put_hex(char* to, std::uint64_t number) {
 }
 
 bool is_key(std::string_view key) {
-    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || is_digit(c); };
     constexpr std::string_view others = "_-*/@";
     return !key.empty() && key.size() <= member_key_max && letter(key[0]) &&
            std::ranges::all_of(key, [&](char c) {
@@ -47,12 +49,6 @@ bool is_value(std::string_view value) {
            std::ranges::all_of(value, [](char c) {
                return c >= ' ' && c <= '~' && c != ',' && c != '=';
            });
-}
-
-std::string_view trimmed(std::string_view text) {
-    const auto from = text.find_first_not_of(" \t");
-    if (from == text.npos) return {};
-    return text.substr(from, text.find_last_not_of(" \t") + 1 - from);
 }
 
 // nullopt: malformed.

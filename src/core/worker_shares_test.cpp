@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 namespace pawl::core::worker_shares_test {
 namespace {
 

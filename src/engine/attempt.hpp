@@ -202,7 +202,6 @@ private:
     void to_attention(store::Session& session);
     void log_if_listed();
     TimePoint lease_end(store::Session& session);
-    core::Moment moment() const;
     std::optional<TimePoint> expiry(TimePoint now) const;
 
     // Call.

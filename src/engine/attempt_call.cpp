@@ -62,7 +62,7 @@ core::AfterCall Attempt::after_call(core::CallEnded end) const {
 Attempt::Event Attempt::call() {
     if (engine_.calls().stop_token().stop_requested())
         return not_called("the service was stopping before the call", Reason::stopping);
-    if (!core::may_still_call(facts_.leased, moment(), engine_.options().lease))
+    if (!core::may_still_call(facts_.leased, engine_.clock().moment(), engine_.options().lease))
         return not_called(
             "the call waited for half of its lease; more calls at once "
             "(calls_max) or a faster provider would help",
@@ -227,7 +227,8 @@ void Attempt::need_person(
             return say(
                 "restored",
                 "the database was restored from a backup, and the request may have been carried "
-                "out in the time that was lost: look at the provider"
+                "out in the time that was lost: look at each provider of this operation, not "
+                "only at the one that is chosen now"
             );
         case Stop::unanswered:
             return say("unanswered", "the provider has not answered for long");

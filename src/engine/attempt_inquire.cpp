@@ -9,8 +9,8 @@
 
 namespace pawl::engine {
 
-using detail::execute_statement;
-using detail::run_statement;
+using detail::read_row;
+using detail::read_rows;
 using detail::send_statement;
 
 namespace {
@@ -64,13 +64,8 @@ std::string Attempt::target_today(const KeyRow& row, const Provider* provider) c
 void Attempt::load_refusals(store::Session& session, std::int64_t id) {
     tried_.clear();
     if (step().route == nullptr) return;
-    run_statement(
-        session,
-        sql::find_refusals,
-        [this](const detail::Row& row) { tried_.emplace_back(row.text(0)); },
-        id,
-        facts_.at.stored
-    );
+    const auto name = [](const detail::Row& row) { return std::string{row.text(0)}; };
+    tried_ = read_rows(session, sql::find_refusals, name, id, facts_.at.stored);
 }
 
 std::chrono::milliseconds Attempt::key_lifetime() const {
@@ -105,18 +100,10 @@ bool Attempt::has_inquiry() const {
 }
 
 std::optional<TimePoint> Attempt::find_inquiry(store::Session& session, const KeyRow& row) {
-    std::optional<TimePoint> since;
-    run_statement(
-        session,
-        sql::find_inquiry,
-        [&](const detail::Row& found) {
-            since = detail::column_as<TimePoint>(found, 0, sql::find_inquiry.name);
-        },
-        row.id,
-        row.generation,
-        row.recovery_point
-    );
-    return since;
+    const auto since = [](const detail::Row& found) {
+        return detail::column_as<TimePoint>(found, 0, sql::find_inquiry.name);
+    };
+    return read_row(session, sql::find_inquiry, since, row.id, row.generation, row.recovery_point);
 }
 
 Attempt::Next Attempt::post_inquiry() {

@@ -287,12 +287,8 @@ void Attempt::log_if_listed() {
 
 // Called last in a transaction: the time that a phase takes does not shorten the lease.
 TimePoint Attempt::lease_end(store::Session& session) {
-    facts_.leased = moment();
+    facts_.leased = engine_.clock().moment();
     return session.now() + engine_.options().lease;
-}
-
-core::Moment Attempt::moment() const {
-    return {engine_.clock().now(), engine_.clock().steady()};
 }
 
 std::optional<TimePoint> Attempt::expiry(TimePoint now) const {

@@ -8,11 +8,9 @@
 #include "src/engine/failure.hpp"
 #include "src/engine/response_rule.hpp"
 #include "src/engine/run_phase.hpp"
-#include "src/engine/tx_factory.hpp"
 #include "src/json/hash.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 

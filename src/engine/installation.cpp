@@ -2,7 +2,6 @@
 
 #include <pawl/detail/rows.hpp>
 
-#include "src/base/random.hpp"
 #include "src/base/time_text.hpp"
 #include "src/json/hash.hpp"
 #include "store/statements.hpp"
@@ -12,7 +11,6 @@
 #include <fstream>
 #include <optional>
 #include <stdexcept>
-#include <vector>
 
 namespace pawl::engine {
 

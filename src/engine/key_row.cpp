@@ -108,26 +108,15 @@ std::string key_hash(const KeyIdentity& identity) {
 
 std::optional<std::int64_t> claim_key(detail::Session& session, std::string_view hash) {
     if (detail::execute_statement(session, sql::claim_key, hash) == 0) return std::nullopt;
-    std::optional<std::int64_t> id;
-    const auto keep = [&](const detail::Row& row) { id = row.integer(0); };
-    detail::run_statement(session, sql::find_claimed_id, keep, hash);
-    return id;
+    return detail::read_row(session, sql::find_claimed_id, detail::first_number, hash);
 }
 
 std::optional<KeyRow> find_key(detail::Session& session, std::string_view hash) {
-    std::optional<KeyRow> found;
-    detail::run_statement(
-        session, sql::find_key, [&](const detail::Row& row) { found = key_row(row); }, hash
-    );
-    return found;
+    return detail::read_row(session, sql::find_key, key_row, hash);
 }
 
 std::optional<KeyRow> find_key(detail::Session& session, std::int64_t id) {
-    std::optional<KeyRow> found;
-    detail::run_statement(
-        session, sql::find_key_by_id, [&](const detail::Row& row) { found = key_row(row); }, id
-    );
-    return found;
+    return detail::read_row(session, sql::find_key_by_id, key_row, id);
 }
 
 namespace {

@@ -6,7 +6,6 @@
 #include "store/statements.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <utility>
 
 namespace pawl::engine {

@@ -5,7 +5,6 @@
 #include "src/core/assert.hpp"
 #include "store/statements.hpp"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -19,7 +18,7 @@ Renewals::Renewals(
 // A call may wait for its connection as long as the key is surely ours.
 bool Renewals::Lease::lasts() const {
     const std::lock_guard lock{mutex_};
-    return core::may_still_call(taken_, {clock_.now(), clock_.steady()}, 2 * length_);
+    return core::may_still_call(taken_, clock_.moment(), 2 * length_);
 }
 
 void Renewals::Lease::renewed(core::Moment at) {
@@ -67,7 +66,7 @@ void Renewals::tick() {
 }
 
 void Renewals::renew(const Entry& entry) {
-    const core::Moment at{clock_.now(), clock_.steady()};
+    const auto at = clock_.moment();
     const auto renewed = std::make_shared<bool>(false);  // Written and read by one transaction.
     store_.write(
         store::work(

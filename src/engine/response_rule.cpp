@@ -1,7 +1,7 @@
 #include "src/engine/response_rule.hpp"
 
-#include "src/base/letter_case.hpp"
 #include "src/base/text.hpp"
+#include "src/core/ascii.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@ const std::string_view* stored_name(const Header& header) {
     static constexpr std::array<std::string_view, 4> names{
         "Content-Language", "Location", "ETag", "Link"};
     const auto* at = std::find_if(names.begin(), names.end(), [&](auto name) {
-        return base::same_without_case(name, header.name);
+        return core::same_without_case(name, header.name);
     });
     return at == names.end() ? nullptr : at;
 }

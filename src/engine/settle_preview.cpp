@@ -5,7 +5,6 @@
 #include "src/store/blocking.hpp"
 
 #include <memory>
-#include <utility>
 
 namespace pawl::engine {
 

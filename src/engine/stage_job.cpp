@@ -17,7 +17,7 @@ namespace pawl {
 namespace {
 
 using detail::execute_statement;
-using detail::run_statement;
+using detail::read_row;
 using engine::Staging;
 using std::chrono::milliseconds;
 
@@ -58,11 +58,8 @@ std::string hash_of(std::string_view kind, std::string_view unique) {
 std::optional<std::string> find(
     detail::Session& session, const Sql& statement, const std::string& hash
 ) {
-    std::optional<std::string> found;
-    run_statement(
-        session, statement, [&](const detail::Row& row) { found = row.text(0); }, hash
-    );
-    return found;
+    const auto text = [](const detail::Row& row) { return std::string{row.text(0)}; };
+    return read_row(session, statement, text, hash);
 }
 
 // Opens the window in which `id` is the first job, or returns the id of the first one.

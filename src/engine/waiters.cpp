@@ -23,12 +23,11 @@ std::string list_of(const std::vector<std::string>& hashes) {
 std::vector<std::string> find_held(
     store::Session& session, const std::vector<std::string>& hashes, std::chrono::milliseconds lease
 ) {
-    std::vector<std::string> held;
     const auto now = session.now();
-    detail::run_statement(
+    auto held = detail::read_rows(
         session,
         sql::find_held,
-        [&](const detail::Row& row) { held.emplace_back(row.text(0)); },
+        [](const detail::Row& row) { return std::string{row.text(0)}; },
         list_of(hashes),
         now,
         core::lease_bound(now, lease)

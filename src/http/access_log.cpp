@@ -10,7 +10,6 @@
 #include <condition_variable>
 #include <mutex>
 #include <stop_token>
-#include <string_view>
 #include <thread>
 #include <utility>
 

@@ -7,9 +7,6 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/status.hpp>
 
-#include <array>
-#include <utility>
-
 namespace pawl::http {
 
 namespace beast_http = boost::beast::http;

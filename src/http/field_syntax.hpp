@@ -1,20 +1,18 @@
 #pragma once
 
+#include "src/core/ascii.hpp"
+
 #include <algorithm>
 #include <string_view>
 
 // The syntax of HTTP's header fields.
 namespace pawl::http {
 
-constexpr bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 // RFC 9110, 5.6.2: the syntax of methods and header names.
 inline bool is_token(std::string_view text) {
     constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
     return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-        return is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+        return core::is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
                marks.find(c) != marks.npos;
     });
 }
@@ -28,8 +26,7 @@ inline bool has_control(std::string_view text) {
 
 // RFC 9110, 8.6: digits only; a number that fits into 63 bits.
 inline bool is_content_length(std::string_view value) {
-    return !value.empty() && value.size() <= 18 &&
-           std::all_of(value.begin(), value.end(), is_digit);
+    return !value.empty() && value.size() <= 18 && core::are_digits(value);
 }
 
 }  // namespace pawl::http

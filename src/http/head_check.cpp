@@ -1,7 +1,7 @@
 #include "src/http/head_check.hpp"
 
-#include "src/base/letter_case.hpp"
 #include "src/base/text.hpp"
+#include "src/core/ascii.hpp"
 #include "src/http/field_syntax.hpp"
 
 #include <boost/url/parse.hpp>
@@ -12,12 +12,6 @@
 namespace pawl::http {
 
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-    return text;
-}
 
 // RFC 9110, 7.2: a registered name, an IPv4 address or an IPv6 address in brackets, and a port.
 bool is_host(std::string_view value) {
@@ -53,8 +47,8 @@ std::optional<HeadProblem> check_request_line(std::string_view line, bool& http1
     for (const char c : target)
         if (c <= ' ' || c > '~' || c == '#')
             return HeadProblem{400, "The target has a character that is not allowed."};
-    if (version.size() != 8 || version.substr(0, 5) != "HTTP/" || !is_digit(version[5]) ||
-        version[6] != '.' || !is_digit(version[7]))
+    if (version.size() != 8 || version.substr(0, 5) != "HTTP/" || !core::is_digit(version[5]) ||
+        version[6] != '.' || !core::is_digit(version[7]))
         return HeadProblem{400, "The version is malformed."};
     if (version[5] != '1') return HeadProblem{505, "HTTP/1.1 is served."};
     // RFC 9112, 3.2.4. A route table would read it as an unknown path.
@@ -70,22 +64,22 @@ std::optional<HeadProblem> check_field(std::string_view line, Seen& seen) {
     const auto colon = line.find(':');
     if (colon == line.npos) return HeadProblem{400, "A header has no colon."};
     const auto name = line.substr(0, colon);
-    const auto value = trimmed(line.substr(colon + 1));
+    const auto value = core::trimmed(line.substr(colon + 1));
     if (!is_token(name)) return HeadProblem{400, "The name of a header is not a valid token."};
     if (has_control(value))
         return HeadProblem{400, "A header has a control character in its value."};
-    if (base::same_without_case(name, "host")) {
+    if (core::same_without_case(name, "host")) {
         ++seen.hosts;
         if (!is_host(value)) return HeadProblem{400, "The Host is not a valid host."};
     }
-    if (base::same_without_case(name, "content-length")) {
+    if (core::same_without_case(name, "content-length")) {
         ++seen.lengths;
         if (!is_content_length(value))
             return HeadProblem{400, "The Content-Length is not a number."};
     }
-    if (base::same_without_case(name, "transfer-encoding")) {
+    if (core::same_without_case(name, "transfer-encoding")) {
         ++seen.codings;
-        if (!base::same_without_case(value, "chunked"))
+        if (!core::same_without_case(value, "chunked"))
             return HeadProblem{501, "Only the transfer coding chunked is served."};
         seen.chunked = true;
     }
@@ -175,7 +169,7 @@ std::optional<std::string> origin_form(std::string_view target) {
     const auto colon = target.find("://");
     const auto scheme = target.substr(0, std::min(colon, target.size()));
     if (colon == target.npos ||
-        (!base::same_without_case(scheme, "http") && !base::same_without_case(scheme, "https")))
+        (!core::same_without_case(scheme, "http") && !core::same_without_case(scheme, "https")))
         return std::nullopt;
     const auto rest = target.substr(colon + 3);
     const auto end = std::min(rest.find_first_of("/?#"), rest.size());

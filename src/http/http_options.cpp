@@ -29,22 +29,12 @@ std::optional<std::string> TenantQuota::problem() const {
     if (burst && rate_per_s == 0)
         return "burst is " + std::to_string(*burst) +
                ", but rate_per_s is not set: a burst needs a rate";
-    if (burst && (*burst < 1 || *burst > 1'000'000))
-        return base::wrong_option("burst", *burst, "1 to 1000000");
-    return std::nullopt;
+    return burst ? base::out_of("burst", *burst, 1, 1'000'000) : std::nullopt;
 }
 
 namespace {
 
-// For bytes, or for milliseconds; Beast holds no header of more than 64 KiB.
-std::optional<std::string> out_of(
-    std::string_view name, std::uint64_t value, std::uint64_t least, std::uint64_t most
-) {
-    if (value >= least && value <= most) return std::nullopt;
-    return base::wrong_option(name, value, std::to_string(least) + " to " + std::to_string(most));
-}
-
-std::optional<std::string> out_of(
+std::optional<std::string> wrong_time(
     std::string_view name, std::chrono::milliseconds value, std::chrono::milliseconds most
 ) {
     if (value.count() >= 1 && value <= most) return std::nullopt;
@@ -56,11 +46,11 @@ std::optional<std::string> out_of(
 
 std::optional<std::string> HttpLimits::problem() const {
     using namespace std::chrono_literals;
-    constexpr std::uint64_t kib = 1024;
+    using base::out_of;
+    constexpr std::uint64_t kib = 1024;  // Beast holds no header of more than 64 of them.
     if (auto why = out_of("line_max", line_max, 256, 60 * kib)) return why;
     if (auto why = out_of("headers_max", headers_max, kib, 60 * kib)) return why;
-    if (headers_count_max < 1 || headers_count_max > 10'000)
-        return base::wrong_option("headers_count_max", headers_count_max, "1 to 10000");
+    if (auto why = out_of("headers_count_max", headers_count_max, 1, 10'000)) return why;
     if (auto why = out_of("body_max", body_max, 0, 64 * kib * kib)) return why;
     if (auto why = out_of("public_body_max", public_body_max, 0, 64 * kib * kib)) return why;
     if (auto why = out_of("bodies_max", bodies_max, body_max, kib * kib * kib * kib)) return why;
@@ -70,7 +60,7 @@ std::optional<std::string> HttpLimits::problem() const {
           {"body_grace", body_grace},
           {"write_timeout", write_timeout},
           {"idle_timeout", idle_timeout}})
-        if (auto why = out_of(name, value, 24h)) return why;
+        if (auto why = wrong_time(name, value, 24h)) return why;
     return std::nullopt;
 }
 

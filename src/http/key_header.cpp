@@ -1,5 +1,6 @@
 #include "src/http/key_header.hpp"
 
+#include "src/core/ascii.hpp"
 #include "src/core/key_text.hpp"
 
 #include <algorithm>
@@ -10,10 +11,6 @@ namespace {
 
 bool is_lower(char c) {
     return c >= 'a' && c <= 'z';
-}
-
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
 }
 
 // Cuts a bare item (RFC 9651, 3.3) off: a string, or one of the other kinds, which consist of
@@ -41,7 +38,7 @@ bool are_parameters(std::string_view rest) {
         rest.remove_prefix(std::min(rest.find_first_not_of(' ', 1), rest.size()));
         if (rest.empty() || !(is_lower(rest.front()) || rest.front() == '*')) return false;
         const auto end = std::ranges::find_if_not(rest, [](char c) {
-            return is_lower(c) || is_digit(c) ||
+            return is_lower(c) || core::is_digit(c) ||
                    std::string_view{"_-.*"}.find(c) != std::string_view::npos;
         });
         rest.remove_prefix(static_cast<std::size_t>(end - rest.begin()));

@@ -9,7 +9,6 @@
 
 #include <system_error>
 #include <utility>
-#include <vector>
 
 namespace pawl::http {
 
@@ -47,7 +46,7 @@ std::optional<std::string> ListenerOptions::problem() const {
             connections_per_address_max,
             "at least 1, or 0 for no limit"
         );
-    if (threads < 1 || threads > 256) return base::wrong_option("threads", threads, "1 to 256");
+    if (auto why = base::out_of("threads", threads, 1, 256)) return why;
     return TrustedProxies::problem(trusted_proxies);
 }
 

@@ -1,6 +1,6 @@
 #include "src/http/negotiation.hpp"
 
-#include "src/base/letter_case.hpp"
+#include "src/core/ascii.hpp"
 #include "src/core/media_range.hpp"
 #include "src/json/fingerprint.hpp"
 
@@ -17,8 +17,8 @@ std::string body_type(const RequestHead& head) {
 
 bool is_bearer(const Header& header) {
     constexpr std::string_view scheme = "Bearer";
-    return base::same_without_case(header.name, "Authorization") &&
-           base::same_without_case(
+    return core::same_without_case(header.name, "Authorization") &&
+           core::same_without_case(
                std::string_view{header.value}.substr(0, header.value.find(' ')), scheme
            );
 }
@@ -38,7 +38,7 @@ bool may_be_navigation(const RequestHead& head) {
 std::string accept_of(const RequestHead& head) {
     std::string accept;
     for (const auto& header : head.headers)
-        if (base::same_without_case(header.name, "Accept")) accept += header.value + ',';
+        if (core::same_without_case(header.name, "Accept")) accept += header.value + ',';
     return accept;
 }
 

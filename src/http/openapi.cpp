@@ -1,5 +1,6 @@
 #include "src/http/openapi.hpp"
 
+#include "src/core/ascii.hpp"
 #include "src/http/problem.hpp"
 
 #include <boost/json/array.hpp>
@@ -194,14 +195,6 @@ object components(const Description& of) {
     return found;
 }
 
-std::string lower(std::string_view text) {
-    std::string result{text};
-    std::ranges::transform(result, result.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return result;
-}
-
 }  // namespace
 
 std::string openapi(const Description& of, const std::vector<DescribedRoute>& routes) {
@@ -209,7 +202,7 @@ std::string openapi(const Description& of, const std::vector<DescribedRoute>& ro
     for (const auto& route : routes) {
         auto& path = paths[route.pattern];
         if (!path.is_object()) path.emplace_object();
-        path.get_object()[lower(route.method)] = operation_of(route, of);
+        path.get_object()[core::lower_text(route.method)] = operation_of(route, of);
     }
     object document{
         {"openapi", "3.1.0"},

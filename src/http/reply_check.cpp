@@ -1,13 +1,12 @@
 #include "src/http/reply_check.hpp"
 
-#include "src/base/letter_case.hpp"
 #include "src/base/log.hpp"
+#include "src/core/ascii.hpp"
 #include "src/http/field_syntax.hpp"
 #include "src/http/problem.hpp"
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 namespace pawl::http {
 
@@ -19,7 +18,7 @@ constexpr std::array<std::string_view, 6> listeners_own{
 
 bool is_listeners_own(std::string_view name) {
     return std::ranges::any_of(listeners_own, [&](auto own) {
-        return base::same_without_case(own, name);
+        return core::same_without_case(own, name);
     });
 }
 

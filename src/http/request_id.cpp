@@ -1,7 +1,7 @@
 #include "src/http/request_id.hpp"
 
-#include "src/base/letter_case.hpp"
 #include "src/base/random.hpp"
+#include "src/core/ascii.hpp"
 
 #include <algorithm>
 #include <array>
@@ -47,7 +47,7 @@ std::optional<core::TraceContext> caller_of(const RequestHead& head) {
     if (!parent) return std::nullopt;
     std::string state;  // It may have several lines (RFC 9110, 5.3).
     for (const auto& [name, value] : head.headers)
-        if (base::same_without_case(name, "tracestate")) state.append(value).append(",");
+        if (core::same_without_case(name, "tracestate")) state.append(value).append(",");
     return core::TraceContext::from_headers(*parent, state);
 }
 

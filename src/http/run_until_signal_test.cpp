@@ -6,7 +6,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <initializer_list>
-#include <memory>
 
 namespace pawl {
 namespace {

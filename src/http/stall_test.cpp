@@ -10,12 +10,10 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <future>
 #include <mutex>
 #include <string>
 #include <thread>
-#include <vector>
 
 // No code on an I/O thread may block, and a listener stops in time whatever a peer does (issue 16,
 // number 1).

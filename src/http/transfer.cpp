@@ -1,8 +1,8 @@
 #include "src/http/transfer.hpp"
 
-#include "src/base/letter_case.hpp"
 #include "src/base/public_address.hpp"
 #include "src/base/thread_name.hpp"
+#include "src/core/ascii.hpp"
 #include "src/core/assert.hpp"
 #include "src/http/field_syntax.hpp"
 
@@ -189,7 +189,7 @@ Sent without_answer(const Exchange& exchange, std::string why, bool hopeless = f
 bool has_bad_length(const IncomingResponse& answer) {
     std::optional<std::string_view> length;
     for (const auto& header : answer.headers) {
-        if (!base::same_without_case(header.name, "Content-Length")) continue;
+        if (!core::same_without_case(header.name, "Content-Length")) continue;
         std::string_view value{header.value};
         while (!value.empty() && (value.back() == ' ' || value.back() == '\t'))
             value.remove_suffix(1);
@@ -235,7 +235,7 @@ std::optional<std::string_view> first_header(
     const std::vector<Header>& headers, std::string_view name
 ) {
     for (const auto& header : headers)
-        if (base::same_without_case(header.name, name)) return header.value;
+        if (core::same_without_case(header.name, name)) return header.value;
     return std::nullopt;
 }
 

@@ -9,9 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <future>
-#include <string>
 #include <string_view>
-#include <thread>
 
 namespace {
 

@@ -1,6 +1,6 @@
 #include "src/http/trusted_proxies.hpp"
 
-#include "src/base/letter_case.hpp"
+#include "src/core/ascii.hpp"
 #include "src/http/address_prefix.hpp"
 #include "src/http/field_syntax.hpp"
 
@@ -16,12 +16,6 @@ namespace {
 
 namespace ip = boost::asio::ip;
 
-std::string_view trimmed(std::string_view text) {
-    const auto from = std::min(text.find_first_not_of(" \t"), text.size());
-    text.remove_prefix(from);
-    return text.substr(0, text.find_last_not_of(" \t") + 1);
-}
-
 // Takes the part after the last `mark` that is in no quotes off the end of `text`. Reads from the
 // right: quotes that a client left open must not swallow what a proxy has added behind them.
 std::string_view take_last(std::string_view& text, char mark) {
@@ -32,15 +26,15 @@ std::string_view take_last(std::string_view& text, char mark) {
         if (c != mark || quoted) continue;
         const auto last = text.substr(at);
         text = text.substr(0, at - 1);
-        return trimmed(last);
+        return core::trimmed(last);
     }
-    return trimmed(std::exchange(text, {}));
+    return core::trimmed(std::exchange(text, {}));
 }
 
 // RFC 7239, 6: "_hidden", "_gw4" or a number.
 bool is_port(std::string_view port) {
     if (port.starts_with('_')) return port.size() > 1 && is_token(port);
-    return !port.empty() && port.size() <= 5 && std::ranges::all_of(port, is_digit);
+    return !port.empty() && port.size() <= 5 && core::are_digits(port);
 }
 
 // The value of the only `for`, without quotes; nullopt: there is none or there are two, or the
@@ -57,7 +51,7 @@ std::optional<std::string> node_of(std::string_view element) {
             value = value.substr(1, value.size() - 2);
         else if (!is_token(value))
             return std::nullopt;
-        if (!base::same_without_case(pair.substr(0, equals), "for")) continue;
+        if (!core::same_without_case(pair.substr(0, equals), "for")) continue;
         if (node) return std::nullopt;
         node = value;
     }
@@ -68,7 +62,7 @@ std::optional<std::string> node_of(std::string_view element) {
 std::optional<std::string> list_of(const std::vector<Header>& headers, std::string_view name) {
     std::optional<std::string> list;
     for (const auto& header : headers) {
-        if (!base::same_without_case(header.name, name)) continue;
+        if (!core::same_without_case(header.name, name)) continue;
         list = list ? *list + ',' + header.value : header.value;
     }
     return list;

@@ -2,7 +2,6 @@
 
 #include "src/json/hash.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 

@@ -1,18 +1,13 @@
 #include "src/json/fingerprint.hpp"
 
-#include "src/base/letter_case.hpp"
+#include "src/core/ascii.hpp"
 #include "src/json/document.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace pawl::json {
 
 namespace {
-
-bool is_space(char c) {
-    return c == ' ' || c == '\t';
-}
 
 BodyKind kind_of(std::string_view media, std::string_view body) {
     if (body.empty()) return BodyKind::none;
@@ -34,12 +29,7 @@ std::variant<std::string, DecodeProblem> canonical_body(
 }  // namespace
 
 std::string media_type(std::string_view content_type) {
-    auto media = content_type.substr(0, content_type.find(';'));
-    while (!media.empty() && is_space(media.front())) media.remove_prefix(1);
-    while (!media.empty() && is_space(media.back())) media.remove_suffix(1);
-    std::string out{media};
-    std::transform(out.begin(), out.end(), out.begin(), base::lower);
-    return out;
+    return core::lower_text(core::trimmed(content_type.substr(0, content_type.find(';'))));
 }
 
 BodyKind body_kind(std::string_view content_type, std::string_view body) {

@@ -100,7 +100,8 @@ bool is_json(std::string_view text, std::size_t levels) {
     options.max_depth = levels;
     boost::json::basic_parser<Nothing> parser{options};
     boost::json::error_code ec;
-    const auto paired = replace_lone_surrogates(text);
+    std::string replaced;
+    const auto paired = replace_lone_surrogates(text, replaced);
     const auto read = parser.write_some(false, paired.data(), paired.size(), ec);
     return !ec && read == paired.size();
 }
@@ -169,7 +170,8 @@ std::optional<std::vector<std::string_view>> items_of(std::string_view text) {
 std::optional<std::string> string_of(std::string_view text) {
     if (!text.starts_with('"')) return std::nullopt;
     boost::json::error_code ec;
-    const auto value = boost::json::parse(replace_lone_surrogates(text), ec);
+    std::string replaced;
+    const auto value = boost::json::parse(replace_lone_surrogates(text, replaced), ec);
     const auto* string = ec ? nullptr : value.if_string();
     if (string == nullptr) return std::nullopt;
     return std::string{string->data(), string->size()};

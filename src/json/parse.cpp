@@ -252,8 +252,8 @@ std::variant<boost::json::value, DecodeProblem> parse(
     std::string_view given, Nul nul, boost::json::storage_ptr storage, Unknown unknown
 ) {
     const bool lenient = unknown == Unknown::ignored;
-    const auto paired = lenient ? replace_lone_surrogates(given) : std::string{};
-    const auto text = lenient ? std::string_view{paired} : given;
+    std::string replaced;
+    const auto text = lenient ? replace_lone_surrogates(given, replaced) : given;
     boost::json::parse_options options;
     options.max_depth = lenient ? lenient_depth_max : depth_max;
     boost::json::basic_parser<Builder> parser{options, nul, unknown, std::move(storage)};

@@ -24,21 +24,22 @@ bool is_half(unsigned value, unsigned first) {
 
 }  // namespace
 
-std::string replace_lone_surrogates(std::string_view text) {
-    std::string replaced{text};
+std::string_view replace_lone_surrogates(std::string_view text, std::string& replaced) {
+    replaced.clear();
     for (auto at = text.find('\\'); at < text.size(); at = text.find('\\', at)) {
         const auto value = escaped(text, at);
         const bool high = is_half(value, 0xd800);
         if (high && is_half(escaped(text, at + escape_size), 0xdc00)) {
             at += 2 * escape_size;
         } else if (high || is_half(value, 0xdc00)) {
+            if (replaced.empty()) replaced = text;
             replaced.replace(at, escape_size, "\\ufffd");
             at += escape_size;
         } else {
             at += 2;
         }
     }
-    return replaced;
+    return replaced.empty() ? text : replaced;
 }
 
 }  // namespace pawl::json

@@ -32,14 +32,9 @@ void check_fencing_token(Tx& tx, const FencingToken& token) {
         tx.session(), sql::record_fencing_token, token.name(), token.epoch()
     );
     if (passed != 0) return;
-    std::int64_t seen = 0;
-    detail::run_statement(
-        tx.session(),
-        sql::find_fencing_token,
-        [&](const detail::Row& row) { seen = row.integer(0); },
-        token.name()
-    );
-    throw StaleFencingToken{token, seen};
+    const auto seen =
+        detail::read_row(tx.session(), sql::find_fencing_token, detail::first_number, token.name());
+    throw StaleFencingToken{token, seen.value_or(0)};
 }
 
 }  // namespace pawl

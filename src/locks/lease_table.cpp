@@ -3,7 +3,6 @@
 #include <pawl/error.hpp>
 
 #include "src/base/in_transaction.hpp"
-#include "src/base/random.hpp"
 #include "src/locks/names.hpp"
 
 #include <algorithm>

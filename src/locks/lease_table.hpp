@@ -8,7 +8,6 @@
 #include "src/locks/lease_renewer.hpp"
 
 #include <condition_variable>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>

@@ -4,7 +4,6 @@
 #include "src/locks/redis_lease_backend.hpp"
 #include "src/locks/store_lease_backend.hpp"
 
-#include <stdexcept>
 #include <utility>
 
 namespace pawl {

@@ -15,7 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 using namespace std::chrono_literals;
 using detail::execute_statement;
-using detail::run_statement;
+using detail::read_row;
 
 constexpr milliseconds locked_for = 100ms;  // The time left is unknown: retry soon.
 
@@ -30,14 +30,10 @@ struct Found {
 
 // nullopt: a new name.
 std::optional<Found> lock(store::Session& session, std::string_view name) {
-    std::optional<Found> found;
-    run_statement(
-        session,
-        sql::lock_lease,
-        [&](const detail::Row& row) { found = detail::row_as<Found>(row, sql::lock_lease.name); },
-        name
-    );
-    return found;
+    const auto read = [](const detail::Row& row) {
+        return detail::row_as<Found>(row, sql::lock_lease.name);
+    };
+    return read_row(session, sql::lock_lease, read, name);
 }
 
 // A process that is paused with the row lock loses it in time for the holder to renew.

@@ -5,8 +5,6 @@
 #include "src/base/log.hpp"
 #include "src/base/options.hpp"
 
-#include <optional>
-
 namespace pawl {
 
 int run_until_signal(Service& service, HttpServer& server, const OperatorOptions& options) {

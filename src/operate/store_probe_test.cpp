@@ -1,18 +1,13 @@
 #include "src/operate/store_probe.hpp"
 
+#include "src/base/testing/still_clock.hpp"
+
 #include <gtest/gtest.h>
 
 #include <deque>
 
 namespace pawl::operate {
 namespace {
-
-class StillClock final : public base::Clock {
-public:
-    TimePoint now() override { return {}; }
-    std::chrono::steady_clock::time_point steady() override { return at; }
-    std::chrono::steady_clock::time_point at{};
-};
 
 // Keeps each write until the test ends it. Nothing is run.
 class HeldStore final : public store::Store {
@@ -41,7 +36,7 @@ std::exception_ptr error(StoreError::Kind kind) {
 class StoreProbeTest : public ::testing::Test {
 protected:
     HeldStore store;
-    StillClock clock;
+    base::StillClock clock;
     std::vector<std::chrono::nanoseconds> writes;
     StoreProbe probe{store, clock, [this](auto took) { writes.push_back(took); }};
 };

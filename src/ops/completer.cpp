@@ -15,11 +15,11 @@
 #include "store/statements.hpp"
 
 #include <future>
-#include <vector>
 
 namespace pawl::ops {
 
 using detail::execute_statement;
+using detail::read_rows;
 using detail::Row;
 using detail::run_statement;
 
@@ -137,12 +137,11 @@ void Completer::retry_defects() {
 
 std::vector<std::int64_t> Completer::find_dropped() {
     return store::read_now(engine_.store(), [&](store::Session& session) {
-        std::vector<std::int64_t> found;
         const auto now = session.now();
-        run_statement(
+        return read_rows(
             session,
             sql::find_completable,
-            [&](const Row& row) { found.push_back(row.integer(0)); },
+            detail::first_number,
             now - options_.grace,
             now,
             options_.batch_max,
@@ -150,7 +149,6 @@ std::vector<std::int64_t> Completer::find_dropped() {
             now + engine_.options().completer_cap.wait_max,
             known_points(engine_)
         );
-        return found;
     });
 }
 
@@ -366,16 +364,14 @@ bool Completer::hand_to_person(store::Session& session, const Failing& failing) 
 
 std::vector<engine::Settlement> Completer::find_decided() {
     return store::read_now(engine_.store(), [&](store::Session& session) {
-        std::vector<engine::Settlement> found;
-        run_statement(
+        return read_rows(
             session,
             sql::find_settlements,
-            [&](const Row& row) { found.push_back(settlement_of(row)); },
+            settlement_of,
             options_.batch_max,
             session.now() - options_.settle_after,
             session.now() + core::clocks_differ_by
         );
-        return found;
     });
 }
 

@@ -21,10 +21,10 @@
 
 namespace pawl::ops {
 
-using detail::column_as;
 using detail::execute_statement;
+using detail::read_row;
+using detail::read_rows;
 using detail::Row;
-using detail::run_statement;
 
 namespace {
 
@@ -78,12 +78,11 @@ struct ClaimUntil {
 std::vector<queue::StagedJob> claim_staged(
     store::Session& session, const ClaimUntil& of, std::optional<std::int64_t> server
 ) {
-    std::vector<queue::StagedJob> jobs;
     const auto now = session.now();
-    run_statement(
+    return read_rows(
         session,
         sql::claim_staged_jobs,
-        [&](const Row& row) { jobs.push_back(staged_job(row)); },
+        staged_job,
         of.due_by,
         now,
         now + of.claim,
@@ -91,7 +90,6 @@ std::vector<queue::StagedJob> claim_staged(
         of.limit,
         server
     );
-    return jobs;
 }
 
 }  // namespace
@@ -112,17 +110,16 @@ Enqueuer::Enqueuer(
 // Reads first, so that no write transaction begins only to find no jobs.
 bool Enqueuer::anything_staged(std::optional<TimePoint> due_by) {
     return store::read_now(store_, [&](store::Session& session) {
-        bool found = false;
         const auto now = session.now();
-        run_statement(
+        const auto found = read_row(
             session,
             sql::find_due_staged_job,
-            [&](const Row&) { found = true; },
+            detail::first_number,
             due_by.value_or(now),
             now,
             core::lease_bound(now, options_.claim)
         );
-        return found;
+        return found.has_value();
     });
 }
 
@@ -138,13 +135,13 @@ std::vector<queue::StagedJob> Enqueuer::claim() {
 EnqueueReport Enqueuer::run_once() {
     EnqueueReport report;
     if (pusher_ == nullptr) return report;
-    const core::Moment asked_at{clock_.now(), clock_.steady()};
+    const auto asked_at = clock_.moment();
     auto jobs = claim();
     report.refused = dead_letter_damaged(jobs);
     // After a pause longer than the claim, others may have sent these jobs, and the queue may have
     // dropped its record of them. Unsent jobs are free when the claim ends.
-    const core::Moment moment{clock_.now(), clock_.steady()};
-    if (jobs.empty() || !core::may_still_call(asked_at, moment, options_.claim)) return report;
+    if (jobs.empty() || !core::may_still_call(asked_at, clock_.moment(), options_.claim))
+        return report;
     PAWL_FAULT("enqueuer.push.before");
     queue::PushReport pushed;
     try {
@@ -198,13 +195,12 @@ void Enqueuer::dead_letter_staged(const queue::StagedJob& job, const std::string
     const auto one = detail::encode(std::vector{job.id});
     const auto why = base::sanitized_error(error);
     const bool moved = store::write_now(store_, [&](store::Session& session) {
-        std::optional<std::int64_t> id;
         constexpr int first_claim = 1;
         const auto now = session.now();
-        run_statement(
+        const auto id = read_row(
             session,
             sql::copy_staged_to_jobs,
-            [&](const Row& row) { id = row.integer(0); },
+            detail::first_number,
             one,
             std::string_view{"running"},
             first_claim,
@@ -250,22 +246,15 @@ EnqueueReport Enqueuer::move_leftovers() {
 
 int Enqueuer::jobs_to_staged() {
     const bool any = store::read_now(store_, [](store::Session& session) {
-        bool found = false;
-        run_statement(session, sql::find_waiting_job, [&](const Row&) { found = true; });
-        return found;
+        return read_row(session, sql::find_waiting_job, detail::first_number).has_value();
     });
     if (!any) return 0;
     return store::write_now(store_, [&](store::Session& session) {
         const auto now = session.now();
         // Jobs of dead workers of the embedded queue; living workers finish theirs.
         execute_statement(session, sql::rescue_jobs, now, no_bound, TimePoint{});
-        std::vector<std::int64_t> ids;
-        run_statement(
-            session,
-            sql::pick_ready_jobs,
-            [&](const Row& row) { ids.push_back(row.integer(0)); },
-            options_.batch_max
-        );
+        const auto ids =
+            read_rows(session, sql::pick_ready_jobs, detail::first_number, options_.batch_max);
         const auto list = detail::encode(ids);
         execute_statement(session, sql::copy_jobs_to_staged, list);
         execute_statement(session, sql::delete_ready_jobs, list);

@@ -1,6 +1,5 @@
 #include "src/ops/in_flight_jobs.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace pawl::ops {
@@ -133,7 +132,7 @@ void InFlightJobs::renewed(const queue::ClaimedJob& job, core::Moment asked_at) 
 }
 
 bool InFlightJobs::lease_lasts(const queue::ClaimedJob& job, std::chrono::milliseconds lease) {
-    const core::Moment now{clock_.now(), clock_.steady()};
+    const auto now = clock_.moment();
     const std::lock_guard lock{mutex_};
     const auto* held = find(job);
     return held != nullptr && core::may_still_call(held->leased, now, 2 * lease);

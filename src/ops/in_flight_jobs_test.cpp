@@ -1,6 +1,6 @@
 #include "src/ops/in_flight_jobs.hpp"
 
-#include "src/base/clock.hpp"
+#include "src/base/testing/still_clock.hpp"
 
 #include <gmock/gmock.h>
 
@@ -14,13 +14,6 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Ids = std::vector<std::string>;
-
-class StillClock final : public base::Clock {
-public:
-    TimePoint now() override { return TimePoint{}; }
-    std::chrono::steady_clock::time_point steady() override { return at; }
-    std::chrono::steady_clock::time_point at{1h};
-};
 
 queue::ClaimedJob job(const std::string& id, const std::string& kind = "call") {
     queue::ClaimedJob made;
@@ -50,7 +43,7 @@ protected:
         std::sort(ids.begin(), ids.end());
         return ids;
     }
-    StillClock clock;
+    base::StillClock clock;
     InFlightJobs in_flight{clock};
 };
 
@@ -67,14 +60,14 @@ TEST_F(InFlightJobsTest, next_gives_jobs_in_transactions_together_and_others_alo
 }
 
 TEST_F(InFlightJobsTest, a_lease_lasts_for_its_length_since_it_was_written) {
-    in_flight.add({job("a")}, {clock.now(), clock.steady()});
+    in_flight.add({job("a")}, clock.moment());
     EXPECT_TRUE(in_flight.lease_lasts(job("a"), 10s));
     clock.at += 10s;
     EXPECT_FALSE(in_flight.lease_lasts(job("a"), 10s));
 
     auto other_claim = job("a");
     other_claim.claim = 7;
-    in_flight.renewed(other_claim, {clock.now(), clock.steady()});
+    in_flight.renewed(other_claim, clock.moment());
     EXPECT_FALSE(in_flight.lease_lasts(job("a"), 10s));
 
     in_flight.renewed(job("a"), {clock.now(), clock.steady() - 1s});

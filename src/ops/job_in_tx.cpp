@@ -3,7 +3,6 @@
 #include "src/core/fault.hpp"
 #include "src/engine/tx_factory.hpp"
 
-#include <memory>
 #include <utility>
 
 namespace pawl::ops {
@@ -32,8 +31,8 @@ public:
           on_end_{std::move(on_end)} {}
 
     void run(store::Session& session) override {
-        const core::Moment now{engine_.clock().now(), engine_.clock().steady()};
-        if (!core::may_still_call(run_.held_since, now, run_.lease)) throw Lost{};
+        if (!core::may_still_call(run_.held_since, engine_.clock().moment(), run_.lease))
+            throw Lost{};
         if (const auto* why = std::get_if<std::string>(&args_)) {
             worked_ = detail::NotDecoded{*why};
             throw Undo{};

@@ -5,6 +5,7 @@
 #include <pawl/json.hpp>
 
 #include "src/base/time_text.hpp"
+#include "src/core/ascii.hpp"
 #include "src/engine/key_row.hpp"
 #include "store/statements.hpp"
 
@@ -52,26 +53,16 @@ FoundRow found_row(const detail::Row& row, std::string_view statement) {
 
 template <class... A>
 std::vector<FoundRow> find(store::Session& session, const Sql& statement, const A&... arguments) {
-    std::vector<FoundRow> found;
-    detail::run_statement(
-        session,
-        statement,
-        [&](const detail::Row& row) { found.push_back(found_row(row, statement.name)); },
-        arguments...
-    );
-    return found;
+    const auto read = [&](const detail::Row& row) { return found_row(row, statement.name); };
+    return detail::read_rows(session, statement, read, arguments...);
 }
 
 template <class R, class... A>
 std::vector<R> read(store::Session& session, const Sql& statement, const A&... arguments) {
-    std::vector<R> rows;
-    detail::run_statement(
-        session,
-        statement,
-        [&](const detail::Row& row) { rows.push_back(detail::row_as<R>(row, statement.name)); },
-        arguments...
-    );
-    return rows;
+    const auto row_of = [&](const detail::Row& row) {
+        return detail::row_as<R>(row, statement.name);
+    };
+    return detail::read_rows(session, statement, row_of, arguments...);
 }
 
 // A pattern for LIKE, whose escape character is `!`.
@@ -80,7 +71,7 @@ Text pattern_of(const Text& part) {
     std::string pattern{"%"};
     for (const char c : *part) {
         if (c == '%' || c == '_' || c == '!') pattern += '!';
-        pattern += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        pattern += core::lower(c);
     }
     return pattern + '%';
 }

@@ -1,5 +1,7 @@
 #include "src/ops/lone_runs.hpp"
 
+#include "src/base/testing/still_clock.hpp"
+
 #include <gtest/gtest.h>
 
 #include <future>
@@ -14,16 +16,9 @@ namespace {
 using namespace std::chrono_literals;
 using Turn = LoneRuns::Turn;
 
-class StillClock final : public base::Clock {
-public:
-    TimePoint now() override { return TimePoint{}; }
-    std::chrono::steady_clock::time_point steady() override { return at; }
-    std::chrono::steady_clock::time_point at{1h};
-};
-
 class LoneRunsTest : public ::testing::Test {
 protected:
-    StillClock clock;
+    base::StillClock clock;
     LoneRuns runs{clock};
 };
 

@@ -18,6 +18,7 @@ namespace {
 
 using detail::column_as;
 using detail::execute_statement;
+using detail::read_row;
 using detail::Row;
 using detail::run_statement;
 
@@ -148,15 +149,8 @@ void Marker::advance(const Found& found) {
     if (found.mark && found.highest_key <= found.mark->key_id && calls == 0)
         return keep({engine_.installation().name, found.epochs.epoch, *found.mark});
     auto mark = store::write_now(engine_.store(), [&](store::Session& session) {
-        core::Mark advanced;
-        run_statement(
-            session,
-            sql::advance_mark,
-            [&](const Row& row) { advanced = mark_of(row); },
-            session.now(),
-            calls
-        );
-        return advanced;
+        return read_row(session, sql::advance_mark, mark_of, session.now(), calls)
+            .value_or(core::Mark{});
     });
     calls_marked_ += calls;
     keep({engine_.installation().name, found.epochs.epoch, mark});

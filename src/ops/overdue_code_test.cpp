@@ -1,24 +1,17 @@
 #include "src/ops/overdue_code.hpp"
 
+#include "src/base/testing/still_clock.hpp"
+
 #include <gtest/gtest.h>
 
 #include <optional>
 
 namespace pawl::ops::overdue_code_test {
 
-namespace {
-
-class StillClock final : public base::Clock {
-public:
-    TimePoint now() override { return TimePoint{}; }
-    std::chrono::steady_clock::time_point steady() override { return at; }
-    std::chrono::steady_clock::time_point at{1h};
-};
-
-}  // namespace
+namespace {}  // namespace
 
 TEST(OverdueCode, is_reported_once_when_it_is_beyond_its_limit_and_again_each_minute) {
-    StillClock clock;
+    base::StillClock clock;
     base::RunningCode code{clock};
     OverdueCode overdue{code, clock};
     std::optional<base::RunningCode::Run> run;

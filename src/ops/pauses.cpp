@@ -10,8 +10,9 @@
 namespace pawl::ops {
 
 using detail::execute_statement;
+using detail::read_row;
+using detail::read_rows;
 using detail::Row;
-using detail::run_statement;
 
 Pauses::Pauses(store::Store& store, base::Clock& clock, std::chrono::milliseconds remembered)
     : store_{store}, clock_{clock}, remembered_{remembered} {}
@@ -23,12 +24,9 @@ bool Pauses::paused(const std::string& queue) {
         const auto known = known_.find(queue);
         if (known != known_.end() && now < known->second.until) return known->second.paused;
     }
+    const auto is_there = [](const Row&) { return true; };
     const bool paused = store::read_now(store_, [&](store::Session& session) {
-        bool found = false;
-        run_statement(
-            session, sql::find_pause, [&](const Row&) { found = true; }, queue
-        );
-        return found;
+        return read_row(session, sql::find_pause, is_there, queue).has_value();
     });
     const std::lock_guard lock{mutex_};
     known_[queue] = {paused, now + remembered_};
@@ -37,16 +35,14 @@ bool Pauses::paused(const std::string& queue) {
 
 std::vector<Pause> Pauses::list() {
     return store::read_now(store_, [](store::Session& session) {
-        std::vector<Pause> pauses;
-        run_statement(session, sql::list_pauses, [&](const Row& row) {
-            pauses.push_back(
-                {std::string{row.text(0)},
-                 store::DamagedRow{row, "list_pauses"}.column<std::optional<TimePoint>>(1, "since"),
-                 std::string{row.text(2)},
-                 std::string{row.text(3)}}
-            );
+        return read_rows(session, sql::list_pauses, [](const Row& row) {
+            store::DamagedRow values{row, "list_pauses"};
+            return Pause{
+                std::string{row.text(0)},
+                values.column<std::optional<TimePoint>>(1, "since"),
+                std::string{row.text(2)},
+                std::string{row.text(3)}};
         });
-        return pauses;
     });
 }
 

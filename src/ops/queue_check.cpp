@@ -5,7 +5,6 @@
 #include "src/queue/open.hpp"
 
 #include <mutex>
-#include <utility>
 
 namespace pawl::ops {
 

@@ -19,7 +19,6 @@ namespace pawl::ops {
 using detail::column_as;
 using detail::execute_statement;
 using detail::Row;
-using detail::run_statement;
 
 namespace {
 
@@ -68,17 +67,15 @@ Servers::Servers(store::Store& store, base::Clock& clock, ServersOptions options
 
 void Servers::start() {
     id_ = write_first(store_, [&](store::Session& session) {
-        std::optional<std::int64_t> id;
-        run_statement(
+        return detail::read_row(
             session,
             sql::insert_server,
-            [&](const Row& row) { id = row.integer(0); },
+            detail::first_number,
             host_name(),
             options_.version,
             session.now(),
             store_.session_lock()
         );
-        return id;
     });
     store_.set_server(id_);
 }
@@ -113,14 +110,7 @@ void Servers::run_once() {
 
 void Servers::look() {
     const auto others = store::read_now(store_, [&](store::Session& session) {
-        std::vector<core::ServerRow> rows;
-        run_statement(
-            session,
-            sql::find_other_servers,
-            [&](const Row& row) { rows.push_back(server_row(row)); },
-            id_.value()
-        );
-        return rows;
+        return detail::read_rows(session, sql::find_other_servers, server_row, id_.value());
     });
     for (const auto& silent : watch_.look(others, clock_.steady())) end(silent);
 }

@@ -76,8 +76,7 @@ std::optional<std::string> QueueOptions::problem() const {
     const auto ms = [](std::chrono::milliseconds d) { return std::to_string(d.count()) + " ms"; };
     if (!detail::is_queue_name(name))
         return "the name of a queue is \"" + name + "\": 1 to 64 of a-z, 0-9, _, - and .";
-    if (workers < 0 || workers > ops::workers_max)
-        return base::wrong_option("workers", workers, "0 to 1000");
+    if (auto why = base::out_of("workers", workers, 0, ops::workers_max)) return why;
     for (const auto wait : retry_layers)
         if (wait < 0ms || wait > engine::longest_keep)
             return "retry_layers has " + ms(wait) +
@@ -92,17 +91,13 @@ std::optional<std::string> QueueOptions::problem() const {
     for (const auto of_a_layer : retry_workers)
         if (of_a_layer < 1 || of_a_layer > ops::workers_max)
             return "retry_workers has " + std::to_string(of_a_layer) + ": 1 to 1000";
-    if (running_max < 0 || running_max > limit_max)
-        return base::wrong_option("running_max", running_max, "0 to 100000");
-    if (partition_max < 0 || partition_max > limit_max)
-        return base::wrong_option("partition_max", partition_max, "0 to 100000");
+    if (auto why = base::out_of("running_max", running_max, 0, limit_max)) return why;
+    if (auto why = base::out_of("partition_max", partition_max, 0, limit_max)) return why;
     if (!(rate.per_second >= 0 && rate.per_second <= per_second_max) ||
         (rate.per_second > 0 && rate.per_second < per_second_least))
         return "rate.per_second is " + std::to_string(rate.per_second) +
                ": 0 for no rate, or 0.0001 to 100000";
-    if (rate.burst < 1 || rate.burst > limit_max)
-        return base::wrong_option("rate.burst", rate.burst, "1 to 100000");
-    return std::nullopt;
+    return base::out_of("rate.burst", rate.burst, 1, limit_max);
 }
 
 std::vector<int> QueueOptions::layer_workers() const {

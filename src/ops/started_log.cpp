@@ -4,8 +4,6 @@
 #include "src/base/url.hpp"
 #include "src/engine/engine.hpp"
 
-#include <string>
-
 namespace pawl::ops {
 
 namespace {

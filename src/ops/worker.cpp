@@ -4,7 +4,6 @@
 #include "src/base/error_text.hpp"
 #include "src/base/log.hpp"
 #include "src/core/assert.hpp"
-#include "src/core/call_rule.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/retry_layers.hpp"
 #include "src/engine/tx_factory.hpp"
@@ -304,7 +303,7 @@ bool Worker::took_out_done(const queue::ClaimedJob& job, WorkReport& report) {
 // After a pause over the claim or a mark, the lease is over, or soon will be: another worker would
 // run the job at the same time.
 bool Worker::still_held(HeldJob& held) {
-    const core::Moment now{engine_.clock().now(), engine_.clock().steady()};
+    const auto now = engine_.clock().moment();
     if (core::may_still_call(held.asked_at, now, options_.lease)) return true;
     if (!queue_.renew(held.job, options_.lease)) return false;
     held.asked_at = now;
@@ -353,9 +352,8 @@ void Worker::work_in_call(const detail::ErasedJob& form, HeldJob& held, WorkRepo
         auto here = engine_.running(base::RunningCode::Where::job, timeout);
         here.label.name = job.kind;
         here.label.jid = job.raw.jid;
-        const detail::TxFactory::CallContext context{stop, span, here, [this, &job] {
-            return in_flight_.lease_lasts(job, options_.lease);
-        }};
+        const detail::TxFactory::CallContext context{
+            stop, span, here, [this, &job] { return in_flight_.lease_lasts(job, options_.lease); }};
         worked = detail::TxFactory::with_call(CallKey{key}, context, [&](KeyedCall& call) {
             return form.in_call(form.handler.get(), call, job.raw);
         });

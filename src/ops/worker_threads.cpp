@@ -25,7 +25,7 @@ int Worker::claim(int limit) {
     if (pauses_.paused(options_.queue)) return 0;
     auto filter = options_.jobs;
     filter.without_kinds = in_flight_.full_kinds(kind_max());
-    const core::Moment asked_at{engine_.clock().now(), engine_.clock().steady()};
+    const auto asked_at = engine_.clock().moment();
     auto jobs = queue_.claim(limit, options_.lease, filter);
     const auto taken = static_cast<int>(jobs.size());
     in_flight_.add(std::move(jobs), asked_at);
@@ -171,7 +171,7 @@ void Worker::release(std::chrono::milliseconds waited_for) {
 
 void Worker::rescue_once() {
     for (const auto& job : in_flight_.held_for(options_.lease / 6)) {
-        const core::Moment asked_at{engine_.clock().now(), engine_.clock().steady()};
+        const auto asked_at = engine_.clock().moment();
         if (queue_.renew(job, options_.lease)) in_flight_.renewed(job, asked_at);
     }
     if (options_.jobs.failures_min) return;  // The worker of first tries rescues all.

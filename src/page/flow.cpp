@@ -92,7 +92,7 @@ Html show_flow(const Asked&, const value& data) {
     const auto others = table(
         "Other points",
         data.at("other_points"),
-        {{"operation"}, {"recovery_point"}, {"keys"}},
+        {{"operation recovery_point keys"}},
         "Every open request is at a point that this program knows."
     );
     made += section("At old or unknown points", others);

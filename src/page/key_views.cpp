@@ -11,9 +11,6 @@
 
 #include <boost/json/object.hpp>
 
-#include <algorithm>
-#include <utility>
-
 namespace pawl::page {
 
 using boost::json::object;
@@ -138,11 +135,9 @@ cli::KeySelector key_of(const Asked& asked) {
 }
 
 value read_keys(const Asked& asked) {
-    auto rows = printed([&](std::ostream& out) {
+    return redact(printed([&](std::ostream& out) {
         cli::list_keys(asked.service, filter_of(asked), true, out);
-    });
-    redact(rows);
-    return rows;
+    }));
 }
 
 Html search_keys(const Asked& asked) {
@@ -177,15 +172,9 @@ Html show_keys(const Asked& asked, const value& data) {
             "Keys",
             data,
             {{"id", [](const object& row) { return key_link(row); }},
-             {"created_at"},
-             {"operation"},
+             {"created_at operation"},
              {"status", [](const object& row) { return state_of(row, "status"); }},
-             {"recovery_point"},
-             {"attempt"},
-             {"response_status"},
-             {"account"},
-             {"key"},
-             {"error"}},
+             {"recovery_point attempt response_status account key error"}},
             "No key matches."
         ),
         next_page(asked, data, "/keys", "below")};
@@ -198,8 +187,7 @@ value read_revealed_key(const Asked& asked) {
 }
 
 value read_key(const Asked& asked) {
-    auto key = read_revealed_key(asked);
-    redact(key);
+    const auto key = redact(read_revealed_key(asked));
     const bool expired = text_at(key.get_object(), "status") == "expired";
     return object{
         {"key", key}, {"timeline", expired ? value(boost::json::array{}) : timeline_of(asked)}};
@@ -212,27 +200,16 @@ Html show_key(const Asked& asked, const value& data) {
         data.at("timeline"),
         {{"at"},
          {"after_ms", &after},
-         {"attempt"},
-         {"what"},
-         {"by"},
-         {"point"},
-         {"to"},
-         {"result"},
-         {"status"},
-         {"request_id"},
-         {"took_ms"},
-         {"detail"}},
+         {"attempt what by point to result status request_id took_ms detail"}},
         "It has no events: it has expired, or is older than its time line."
     );
     return {section("Time line", timeline), section("Key", facts(key)), key_acts(asked, key)};
 }
 
 value read_attention(const Asked& asked) {
-    auto rows = printed([&](std::ostream& out) {
+    return redact(printed([&](std::ostream& out) {
         cli::list_attention(asked.service, asked.fields.limit(), true, out);
-    });
-    redact(rows);
-    return rows;
+    }));
 }
 
 Html show_attention(const Asked&, const value& data) {
@@ -244,16 +221,8 @@ Html show_attention(const Asked&, const value& data) {
               const auto id = text_of(row.at("key_id"));
               return link("/attention/" + id, id);
           }},
-         {"since"},
-         {"operation"},
-         {"recovery_point"},
-         {"reason"},
-         {"call_target"},
-         {"called_at"},
-         {"inquiry"},
-         {"settlement"},
-         {"settling_error"},
-         {"detail"}},
+         {"since operation recovery_point reason call_target called_at inquiry settlement "
+          "settling_error detail"}},
         "Nothing waits for a person."
     );
 }
@@ -265,9 +234,7 @@ value read_revealed_entry(const Asked& asked) {
 }
 
 value read_entry(const Asked& asked) {
-    auto entry = read_revealed_entry(asked);
-    redact(entry);
-    return object{{"entry", entry}, {"timeline", timeline_of(asked)}};
+    return object{{"entry", redact(read_revealed_entry(asked))}, {"timeline", timeline_of(asked)}};
 }
 
 Html show_entry(const Asked& asked, const value& data) {

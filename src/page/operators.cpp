@@ -1,9 +1,9 @@
 #include "src/page/operators.hpp"
 
+#include "src/core/ascii.hpp"
 #include "src/json/hash.hpp"
 
 #include <algorithm>
-#include <vector>
 
 namespace pawl::page {
 
@@ -13,16 +13,6 @@ constexpr std::size_t token_min = 16;
 constexpr std::size_t name_max = 64;
 constexpr std::size_t operators_max = 1'000;
 constexpr std::string_view hash_prefix = "sha256:";
-
-std::vector<std::string_view> words_of(std::string_view line) {
-    std::vector<std::string_view> words;
-    for (std::size_t at = 0; (at = line.find_first_not_of(" \t\r", at)) != line.npos;) {
-        const auto end = std::min(line.find_first_of(" \t\r", at), line.size());
-        words.push_back(line.substr(at, end - at));
-        at = end;
-    }
-    return words;
-}
 
 std::optional<Role> role_of(std::string_view word) {
     for (const auto role : {Role::viewer, Role::operating, Role::admin})
@@ -59,7 +49,7 @@ std::string_view name_of(Role role) {
 }
 
 std::optional<std::string> Operators::add_line(std::string_view line) {
-    const auto words = words_of(line);
+    const auto words = core::words_of(line, " \t\r");
     if (words.empty() || words.front().starts_with('#')) return std::nullopt;
     if (words.size() < 2 || words.size() > 3) return "not NAME ROLE [TOKEN]";
     if (words[0].size() > name_max) return "a name has more than 64 characters";

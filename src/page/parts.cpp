@@ -1,6 +1,7 @@
 #include "src/page/parts.hpp"
 
 #include "src/base/time_text.hpp"
+#include "src/core/ascii.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
@@ -89,10 +90,14 @@ Html hidden(std::string_view name, std::string text) {
 Html table(
     std::string_view name,
     const value& rows,
-    const std::vector<Column>& columns,
+    const std::vector<Column>& given,
     std::string_view none
 ) {
     if (rows.get_array().empty()) return element("p", {{"class", "none"}}, none);
+    std::vector<Column> columns;
+    for (const auto& column : given)
+        for (const auto field : core::words_of(column.field))
+            columns.push_back({field, column.show});
     Html head;
     for (const auto& column : columns)
         head += element("th", {{"scope", "col"}}, label_of(column.field));

@@ -19,7 +19,7 @@ std::string_view text_at(const boost::json::object& row, std::string_view name);
 std::string label_of(std::string_view field);  // "recovery_point" -> "recovery point"
 
 struct Column {
-    std::string_view field;
+    std::string_view field;  // Several, with spaces between, are a column each.
     // How a cell looks; empty: its text.
     std::function<Html(const boost::json::object& row)> show{};
 };

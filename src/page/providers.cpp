@@ -105,23 +105,13 @@ Html show_providers(const Asked&, const value& data) {
     const auto providers = table(
         "Providers",
         data.at("providers"),
-        {{"provider"},
-         {"waiting"},
-         {"in_doubt"},
-         {"attention"},
-         {"oldest_call"},
-         {"down_at"},
-         {"down_since"},
-         {"error"}},
+        {{"provider waiting in_doubt attention oldest_call down_at down_since error"}},
         "No call waits for a provider, and no server keeps one from new payments."
     );
     const auto errors = table(
         "Errors by provider",
         data.at("errors"),
-        {{"provider"},
-         {"count"},
-         {"error_kind"},
-         {"last_at"},
+        {{"provider count error_kind last_at"},
          {"key_id", [](const object& row) { return key_link(row, "key_id"); }}},
         "No request that waits has an error of a provider."
     );

@@ -38,18 +38,19 @@ std::string size_of(const boost::json::value& value) {
 
 }  // namespace
 
-void redact(boost::json::value& in) {
+boost::json::value redact(boost::json::value in) {
     if (auto* list = in.if_array())
-        for (auto& one : *list) redact(one);
+        for (auto& one : *list) one = redact(std::move(one));
     auto* object = in.if_object();
-    if (object == nullptr) return;
+    if (object == nullptr) return in;
     for (auto& member : *object) {
         auto& value = member.value();
         if (!is_private(member.key()))
-            redact(value);
+            value = redact(std::move(value));
         else if (!value.is_null() && !(value.is_array() && value.get_array().empty()))
             value = boost::json::string{size_of(value)};
     }
+    return in;
 }
 
 }  // namespace pawl::page

@@ -6,6 +6,6 @@ namespace pawl::page {
 
 // Replaces what customers and providers said - parameters, points, results, answers, arguments -
 // by its size: "redacted, 120 bytes". At any depth.
-void redact(boost::json::value& in);
+boost::json::value redact(boost::json::value in);
 
 }  // namespace pawl::page

@@ -8,9 +8,7 @@ namespace pawl::page {
 namespace {
 
 std::string redacted(std::string_view text) {
-    auto value = boost::json::parse(text);
-    redact(value);
-    return boost::json::serialize(value);
+    return boost::json::serialize(redact(boost::json::parse(text)));
 }
 
 TEST(RedactTest, leaves_the_size_of_what_customers_and_providers_said) {

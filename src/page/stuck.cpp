@@ -41,12 +41,7 @@ Html show_unrecorded(const Asked&, const value& data) {
         table(
             "Results that wait, by error",
             data,
-            {{"results"},
-             {"operation"},
-             {"recovery_point"},
-             {"since"},
-             {"tries"},
-             {"error"},
+            {{"results operation recovery_point since tries error"},
              {"sample",
               [](const object& row) {
                   const auto id = std::to_string(row.at("sample").as_int64());
@@ -69,12 +64,7 @@ Html show_stuck(const Asked& asked, const value& data) {
             "Stuck and stranded requests",
             data,
             {{"id", [](const object& row) { return key_link(row); }},
-             {"why"},
-             {"operation"},
-             {"recovery_point"},
-             {"completer_runs"},
-             {"completer_next_at"},
-             {"error"}},
+             {"why operation recovery_point completer_runs completer_next_at error"}},
             "No request is stuck, and none is stranded."
         ),
         full ? element("p", "Only the oldest " + std::to_string(limit) + " are shown.") : Html{}};

@@ -29,14 +29,7 @@ Html show_servers(const Asked&, const value& data) {
     return table(
         "Servers",
         data,
-        {{"id"},
-         {"host"},
-         {"version"},
-         {"since"},
-         {"seen_at"},
-         {"keys"},
-         {"jobs"},
-         {"staged_jobs"}},
+        {{"id host version since seen_at keys jobs staged_jobs"}},
         "There are no servers."
     );
 }
@@ -66,9 +59,7 @@ Html show_audit(const Asked& asked, const value& data) {
         table(
             "Audit",
             data,
-            {{"at"},
-             {"actor"},
-             {"action"},
+            {{"at actor action"},
              {"key_id", [](const object& row) { return key_link(row, "key_id"); }},
              {"detail"}},
             "Nobody has changed anything."

@@ -45,12 +45,7 @@ boost::json::value run_dead(
 Html plan_of(const Asked& asked, const boost::json::value& chosen, const std::string& verb) {
     return {
         element("p", "Nothing is done yet. These match (the first 20):"),
-        table(
-            "Dead letters",
-            chosen,
-            {{"id"}, {"died_at"}, {"queue"}, {"kind"}, {"error"}},
-            "No dead letter matches."
-        ),
+        table("Dead letters", chosen, {{"id died_at queue kind error"}}, "No dead letter matches."),
         act_form(
             asked,
             {.path = "/dead/" + verb,
@@ -75,7 +70,7 @@ Done act_on_dead(const Asked& asked, const std::string& verb, DeadCommand comman
     cli::check_dead_act(options, verb);
     auto data = run_dead(asked, options, command);
     if (options.dry_run) {
-        redact(data);
+        data = redact(std::move(data));
         auto shown = plan_of(asked, data, verb);
         return {.data = std::move(data), .message = {}, .next = {}, .shown = std::move(shown)};
     }

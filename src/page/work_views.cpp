@@ -107,30 +107,17 @@ Html show_queues(const Asked& asked, const value& data) {
               const std::string queue{text_at(row, "queue")};
               return link("/jobs?" + json::canonical({{"queue", queue}}), queue);
           }},
-         {"where"},
-         {"ready"},
-         {"running"},
-         {"retrying"},
-         {"later"},
-         {"staged"},
-         {"dead"},
-         {"oldest"},
-         {"running_max"},
-         {"rate"},
-         {"paused_since"},
-         {"paused_by"},
-         {"reason"},
+         {"where ready running retrying later staged dead oldest running_max rate paused_since "
+          "paused_by reason"},
          {"act", [&asked](const object& row) { return pause_form(asked, row); }}},
         "No queue has a job or limits, and none is paused."
     );
 }
 
 value read_jobs(const Asked& asked) {
-    auto rows = printed([&](std::ostream& out) {
+    return redact(printed([&](std::ostream& out) {
         cli::list_jobs(asked.service, job_options_of(asked), true, out);
-    });
-    redact(rows);
-    return rows;
+    }));
 }
 
 Html search_jobs(const Asked& asked) {
@@ -155,15 +142,10 @@ Html show_jobs(const Asked& asked, const value& data) {
             "Jobs",
             data,
             {link_to("id", "/jobs/"),
-             {"state"},
-             {"run_at"},
-             {"queue"},
-             {"kind"},
-             {"failures"},
+             {"state run_at queue kind failures"},
              key_column("key_id"),
              key_column("request"),
-             {"request_state"},
-             {"error"}},
+             {"request_state error"}},
             "No job matches."
         ),
         next_page(asked, data, "/jobs", "after")};
@@ -176,9 +158,7 @@ value read_revealed_job(const Asked& asked) {
 }
 
 value read_job(const Asked& asked) {
-    auto job = read_revealed_job(asked);
-    redact(job);
-    return job;
+    return redact(read_revealed_job(asked));
 }
 
 Html show_job(const Asked& asked, const value& data) {
@@ -220,14 +200,10 @@ cli::DeadOptions dead_options_of(const Asked& asked) {
 
 value read_dead(const Asked& asked) {
     auto options = dead_options_of(asked);
-    auto letters =
-        printed([&](std::ostream& out) { cli::list_dead(asked.service, options, true, out); });
-    redact(letters);
+    const auto list = [&](std::ostream& out) { cli::list_dead(asked.service, options, true, out); };
+    const auto letters = redact(printed(list));
     options.by_error = true;
-    return object{
-        {"groups",
-         printed([&](std::ostream& out) { cli::list_dead(asked.service, options, true, out); })},
-        {"letters", letters}};
+    return object{{"groups", printed(list)}, {"letters", letters}};
 }
 
 Html search_dead(const Asked& asked) {
@@ -250,11 +226,7 @@ Html show_dead(const Asked& asked, const value& data) {
         "Dead letters by error",
         data.at("groups"),
         {{"count", &group_link},
-         {"queue"},
-         {"kind"},
-         {"error_kind"},
-         {"first_died_at"},
-         {"last_died_at"},
+         {"queue kind error_kind first_died_at last_died_at"},
          link_to("sample", "/dead/")},
         "No dead letter matches."
     );
@@ -262,13 +234,9 @@ Html show_dead(const Asked& asked, const value& data) {
         "Dead letters",
         data.at("letters"),
         {link_to("id", "/dead/"),
-         {"died_at"},
-         {"queue"},
-         {"kind"},
-         {"failures"},
+         {"died_at queue kind failures"},
          key_column("request"),
-         {"request_state"},
-         {"error"}},
+         {"request_state error"}},
         "No dead letter matches."
     );
     return {
@@ -285,9 +253,7 @@ value read_revealed_dead_letter(const Asked& asked) {
 }
 
 value read_dead_letter(const Asked& asked) {
-    auto letter = read_revealed_dead_letter(asked);
-    redact(letter);
-    return letter;
+    return redact(read_revealed_dead_letter(asked));
 }
 
 Html show_dead_letter(const Asked& asked, const value& data) {

@@ -2,7 +2,6 @@
 
 #include <pawl/error.hpp>
 
-#include "src/redis/connection.hpp"
 #include "src/redis/durability.hpp"
 #include "src/redis/failure.hpp"
 
@@ -10,7 +9,6 @@
 #include <atomic>
 #include <charconv>
 #include <mutex>
-#include <span>
 #include <stdexcept>
 #include <utility>
 

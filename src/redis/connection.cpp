@@ -9,9 +9,7 @@
 
 #include <cerrno>
 #include <csignal>
-#include <ctime>
 #include <map>
-#include <utility>
 
 namespace pawl::redis {
 

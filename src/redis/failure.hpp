@@ -2,7 +2,6 @@
 
 #include <pawl/error.hpp>
 
-#include <string>
 #include <string_view>
 
 namespace pawl::redis {

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <future>
 #include <stdexcept>
-#include <string>
 #include <thread>
 #include <vector>
 

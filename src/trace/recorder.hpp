@@ -6,7 +6,6 @@
 #include "src/trace/wall_clock.hpp"
 
 #include <string_view>
-#include <vector>
 
 namespace pawl::trace {
 

@@ -30,9 +30,7 @@ std::optional<std::string> TraceOptions::problem() const {
     if (!otlp_url.empty() && !otlp_url.starts_with("http://") && !otlp_url.starts_with("https://"))
         return "otlp_url is no address of http: http:// or https://, and a host";
     if (!(ratio >= 0 && ratio <= 1)) return base::wrong_option("ratio", ratio, "0 to 1");
-    constexpr std::size_t most = 1'000'000;
-    if (waiting_max < 1 || waiting_max > most)
-        return base::wrong_option("waiting_max", waiting_max, "1 to 1000000");
+    if (auto why = base::out_of("waiting_max", waiting_max, 1, 1'000'000)) return why;
     if (auto why = wrong_time("timeout", timeout)) return why;
     return wrong_time("stop_limit", stop_limit);
 }

@@ -6,8 +6,6 @@
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
-
 // What a queue does with jobs that are no longer tried.
 namespace pawl::conformance {
 

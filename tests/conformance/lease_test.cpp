@@ -7,7 +7,6 @@
 #include <functional>
 #include <memory>
 #include <ostream>
-#include <set>
 
 // What a lease backend must do: the table of each store, and a real Redis.
 namespace pawl::conformance {

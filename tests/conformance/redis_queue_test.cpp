@@ -10,7 +10,6 @@
 #include "tests/conformance/queue_world.hpp"
 #include "tests/redis/redis_server.hpp"
 
-#include <array>
 #include <functional>
 #include <set>
 

@@ -5,7 +5,6 @@
 
 #include <gmock/gmock.h>
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "src/base/testing/still_clock.hpp"
 #include "src/base/timers.hpp"
 
 #include <chrono>
@@ -8,14 +9,6 @@
 #include <vector>
 
 namespace pawl::engine {
-
-// Time moves only by the test.
-class StillClock final : public base::Clock {
-public:
-    TimePoint now() override { return TimePoint{std::chrono::hours{1}}; }
-    std::chrono::steady_clock::time_point steady() override { return at; }
-    std::chrono::steady_clock::time_point at{std::chrono::hours{1}};
-};
 
 // base::Timers fire only by the test.
 class HandTimers final : public base::Timers {

@@ -1,15 +1,9 @@
+#include "src/base/testing/still_clock.hpp"
 #include "tests/engine/job_world.hpp"
 
 // Jobs whose servers died while they had them (docs/adr/0044).
 namespace pawl::testing {
 namespace {
-
-class AgeClock final : public base::Clock {
-public:
-    TimePoint now() override { return TimePoint{}; }
-    std::chrono::steady_clock::time_point steady() override { return at; }
-    std::chrono::steady_clock::time_point at{1h};
-};
 
 class JobDeathsTest : public JobTest {
 protected:
@@ -34,7 +28,7 @@ protected:
     }
     std::int64_t noted() { return world.number("SELECT count(*) FROM notes"); }
 
-    AgeClock age;
+    base::StillClock age;
     ops::LoneRuns runs{age};
     ops::Worker first{*world.engine, queue, pauses, options, &runs};
     ops::Worker other{*world.engine, queue, pauses, options, &runs};

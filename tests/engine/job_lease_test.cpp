@@ -91,7 +91,7 @@ TEST_F(JobLeaseTest, a_job_that_cannot_be_renewed_is_left_to_the_rescue) {
 TEST_F(JobLeaseTest, a_transaction_begins_in_the_first_half_of_its_jobs_lease) {
     const auto jobs = queue.claim(1, options.lease);
     ASSERT_EQ(jobs.size(), 1U);
-    const core::Moment taken{world.clock.now(), world.clock.steady()};
+    const auto taken = world.clock.moment();
     const auto outcome = [&] {
         std::promise<ops::TxOutcome> ended;
         const ops::JobRun run{

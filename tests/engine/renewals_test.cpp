@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <exception>
-#include <optional>
 #include <string_view>
 
 namespace pawl::engine {
@@ -41,8 +40,8 @@ protected:
         timers.pass(100ms);
         return store.count - before;
     }
-    core::Moment now() { return {clock.now(), clock.steady()}; }
-    StillClock clock;
+    core::Moment now() { return clock.moment(); }
+    base::StillClock clock;
     CountedWrites store;
     HandTimers timers;
     Renewals renewals{store, clock, timers, 600ms};

@@ -65,7 +65,7 @@ protected:
             woken.push_back(word + hash);
         });
     }
-    StillClock clock;
+    base::StillClock clock;
     HeldReads store{clock};
     HandTimers timers;
     Waiters waiters{store, clock, timers, {.every = 250ms, .keys_max = 3, .lease = 30s}};

@@ -1,6 +1,5 @@
 #include "tests/fences/condition_edits.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstddef>

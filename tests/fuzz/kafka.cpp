@@ -12,7 +12,6 @@
 #include "src/queue/kafka/job_record.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
-#include <array>
 #include <charconv>
 #include <limits>
 #include <optional>

@@ -286,12 +286,13 @@ std::optional<JsonFaults> faults_of(std::string_view text) {
     if (!json::is_json(text)) return std::nullopt;
     Reader reader{text};
     const auto root = reader.value();
+    std::string replaced;
     return JsonFaults{
         reader.depth() > 32,
         has_twice(root),
         has_large(root),
         has_changed(root),
-        json::replace_lone_surrogates(text) != text};
+        json::replace_lone_surrogates(text, replaced) != text};
 }
 
 std::string spelled_anew(std::string_view json, Dice& dice) {

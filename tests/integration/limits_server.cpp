@@ -12,11 +12,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>

@@ -3,8 +3,6 @@
 #include "tests/outbox/ends.hpp"
 
 #include <array>
-#include <cstdio>
-#include <memory>
 
 int main(int argc, char** argv) {
     if (argc < 3) return 2;

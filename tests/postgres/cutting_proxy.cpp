@@ -8,7 +8,6 @@
 
 #include <array>
 #include <atomic>
-#include <cstdint>
 #include <mutex>
 #include <set>
 #include <stdexcept>

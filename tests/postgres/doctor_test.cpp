@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 // What the doctor reads of a PostgreSQL server: old snapshots, dead rows, and the rights of a role.
 namespace pawl::postgres::doctor_test {

@@ -9,7 +9,6 @@
 #include <postgresql/libpq-fe.h>
 
 #include <array>
-#include <optional>
 #include <string>
 #include <vector>
 

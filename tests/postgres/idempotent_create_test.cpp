@@ -18,7 +18,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
 
 // The pattern of docs/howto/idempotent_create.md in its two forms, over HTTP on SQLite and
 // PostgreSQL: two requests make one user, with one row about it.

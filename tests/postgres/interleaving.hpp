@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <postgresql/libpq-fe.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdlib>
 #include <functional>

@@ -12,7 +12,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <mutex>
 #include <thread>
 
 // Issue 16, number 22: writes without a fence, whose COMMIT gets no answer. None may run twice, and

@@ -3,7 +3,6 @@
 #include "store/statements.hpp"
 #include "tests/postgres/plan_case.hpp"
 
-#include <string>
 #include <vector>
 
 // The statements of a search for keys.

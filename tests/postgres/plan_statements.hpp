@@ -8,9 +8,7 @@
 #include "tests/postgres/plan_job_statements.hpp"
 #include "tests/postgres/plan_search_statements.hpp"
 
-#include <initializer_list>
 #include <string>
-#include <utility>
 #include <vector>
 
 // Every named statement; those of jobs, queues and schedules are in plan_job_statements.hpp.

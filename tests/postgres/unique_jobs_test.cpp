@@ -1,7 +1,6 @@
 #include "src/queue/embedded/embedded_queue.hpp"
 #include "tests/postgres/two_stores.hpp"
 
-#include <array>
 #include <atomic>
 #include <set>
 #include <thread>

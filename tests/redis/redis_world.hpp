@@ -14,7 +14,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 // Helpers for the tests of the Redis queue.
 namespace pawl::testing {

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 

@@ -150,31 +150,36 @@ Page in_progress_page(const Booking& booking) {
     );
 }
 
-Page in_doubt(const Booking& booking) {
+Page waiting_page(const Booking& booking, std::string_view title, const Markup& what) {
     return card_page(
         booking,
         {.tone = "busy",
-         .title = "A person is looking into your payment",
-         .content =
-             {R"(<p role="status">We can't tell by ourselves whether your card was charged. One of us finds out and settles it.</p>
+         .title = title,
+         .content = fill(
+             R"(<p role="status">{what}</p>
 <p><strong>Please don't book this ride again</strong>: it would be another ride,
-and another payment. This page shows the outcome.</p>)"},
+and another payment. This page shows the outcome.</p>)",
+             {{"what", what}}
+         ),
          .actions = {R"(<a class="button quiet" href="/rides">Your rides</a>)"},
          .refresh_s = 30}
     );
 }
 
-Page on_hold(const Booking& booking) {
-    return card_page(
+Page in_doubt(const Booking& booking) {
+    return waiting_page(
         booking,
-        {.tone = "busy",
-         .title = "Your booking is on hold",
-         .content =
-             {R"(<p role="status">One of us looks into it, and it goes on after that. It is paid for once.</p>
-<p><strong>Please don't book this ride again</strong>: it would be another ride,
-and another payment. This page shows the outcome.</p>)"},
-         .actions = {R"(<a class="button quiet" href="/rides">Your rides</a>)"},
-         .refresh_s = 30}
+        "A person is looking into your payment",
+        {"We can't tell by ourselves whether your card was charged. One of us finds out and "
+         "settles it."}
+    );
+}
+
+Page on_hold(const Booking& booking) {
+    return waiting_page(
+        booking,
+        "Your booking is on hold",
+        {"One of us looks into it, and it goes on after that. It is paid for once."}
     );
 }
 

@@ -7,9 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <memory>
 #include <string>
-#include <thread>
 
 // Before, a sign-out removed the cookie but not the session (issue 16, number 10).
 namespace rides {

@@ -8,7 +8,6 @@
 #include "apps/rides/pages/views.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace rides {
 

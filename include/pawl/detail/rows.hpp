@@ -107,6 +107,31 @@ std::int64_t run_statement(
     );
 }
 
+// What `read` makes of each row.
+template <class Read, class... A>
+auto read_rows(Session& session, const Sql& statement, Read read, const A&... arguments) {
+    std::vector<std::invoke_result_t<Read&, const Row&>> rows;
+    run_statement(
+        session, statement, [&](const Row& row) { rows.push_back(read(row)); }, arguments...
+    );
+    return rows;
+}
+
+// What `read` makes of the last row; nullopt: there is none.
+template <class Read, class... A>
+auto read_row(Session& session, const Sql& statement, Read read, const A&... arguments) {
+    std::optional<std::invoke_result_t<Read&, const Row&>> found;
+    run_statement(
+        session, statement, [&](const Row& row) { found = read(row); }, arguments...
+    );
+    return found;
+}
+
+// For read_rows() and read_row().
+inline std::int64_t first_number(const Row& row) {
+    return row.integer(0);
+}
+
 // For a statement whose rows, if it returns any, do not matter. Returns how many it touched.
 template <class... A>
 std::int64_t execute_statement(Session& session, const Sql& statement, const A&... arguments) {

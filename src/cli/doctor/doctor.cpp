@@ -2,13 +2,13 @@
 
 #include "src/cli/doctor/checks.hpp"
 #include "src/cli/output.hpp"
+#include "src/core/ascii.hpp"
 #include "src/engine/engine.hpp"
 #include "src/ops/service_impl.hpp"
 #include "src/store/migrate.hpp"
 
 #include <exception>
 #include <string>
-#include <utility>
 
 namespace pawl::cli {
 
@@ -39,15 +39,9 @@ constexpr Check checks[] = {
 // "PAWL0011" of a text that begins with it.
 std::string_view code_in(std::string_view text) {
     constexpr std::size_t length = 8;
-    for (const std::string_view known :
-         {"PAWL0002",
-          "PAWL0003",
-          "PAWL0004",
-          "PAWL0005",
-          "PAWL0008",
-          "PAWL0011",
-          "PAWL0016",
-          "PAWL0022"})
+    constexpr std::string_view codes =
+        "PAWL0002 PAWL0003 PAWL0004 PAWL0005 PAWL0008 PAWL0011 PAWL0016 PAWL0022";
+    for (const auto known : core::words_of(codes))
         if (text.substr(0, length) == known || text.find(known) != text.npos) return known;
     return {};
 }

@@ -3,8 +3,6 @@
 #include "src/ops/queue_check.hpp"
 #include "src/ops/service_impl.hpp"
 
-#include <string>
-
 namespace pawl::cli {
 
 void check_queue(const Patient& patient, Findings& findings) {

@@ -4,7 +4,6 @@
 #include "src/ops/service_impl.hpp"
 #include "src/store/blocking.hpp"
 
-#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>

@@ -3,11 +3,11 @@
 #include "src/base/text.hpp"
 #include "src/base/time_text.hpp"
 #include "src/cli/output.hpp"
+#include "src/core/ascii.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <map>
 #include <sstream>
 #include <utility>
 
@@ -89,10 +89,11 @@ std::string retries_line(const Snapshot& now) {
                                  : "oldest due for " + age_text(now.at - next));
 }
 
-void add_table(TextLines& to, const std::vector<std::string>& header, const TextRows& rows) {
+void add_table(TextLines& to, std::string_view header, const TextRows& rows) {
     to.emplace_back();
+    const auto words = core::words_of(header);
     std::ostringstream table;
-    print_table(table, header, rows);
+    print_table(table, {words.begin(), words.end()}, rows);
     std::istringstream text{table.str()};
     for (std::string line; std::getline(text, line);) to.push_back(line);
 }
@@ -191,24 +192,11 @@ std::vector<std::string> lines_of(const Snapshot& now, const Snapshot* before) {
     TextLines lines{
         keys_line(now), attention_line(now), rates_line(now, before), retries_line(now)};
     if (!now.oldest.empty())
-        add_table(
-            lines,
-            {"key", "age", "operation", "recovery_point", "state", "failed", "error"},
-            oldest_rows(now)
-        );
+        add_table(lines, "key age operation recovery_point state failed error", oldest_rows(now));
     if (!now.queues.rows.empty())
         add_table(
             lines,
-            {"queue",
-             "where",
-             "ready",
-             "running",
-             "retrying",
-             "staged",
-             "dead",
-             "oldest",
-             "change/s",
-             "paused"},
+            "queue where ready running retrying staged dead oldest change/s paused",
             queue_rows(now, before)
         );
     if (!now.queues.not_asked.empty())
@@ -216,22 +204,11 @@ std::vector<std::string> lines_of(const Snapshot& now, const Snapshot* before) {
     if (!now.providers.empty())
         add_table(
             lines,
-            {"provider",
-             "waiting",
-             "in_doubt",
-             "attention",
-             "oldest",
-             "down_at",
-             "down_for",
-             "error"},
+            "provider waiting in_doubt attention oldest down_at down_for error",
             provider_rows(now)
         );
     if (!now.servers.empty())
-        add_table(
-            lines,
-            {"server", "host", "version", "up", "seen", "keys", "jobs", "staged_jobs"},
-            server_rows(now)
-        );
+        add_table(lines, "server host version up seen keys jobs staged_jobs", server_rows(now));
     return lines;
 }
 

@@ -117,7 +117,7 @@ std::string why_of(const ClientResult& end) {
 
 std::optional<std::string> OutboxOptions::problem() const {
     using namespace std::chrono_literals;
-    if (at_once < 1 || at_once > 1'000) return base::wrong_option("at_once", at_once, "1 to 1000");
+    if (auto why = base::out_of("at_once", at_once, 1, 1'000)) return why;
     if (every < 10ms || every > 1h)
         return "every is " + std::to_string(every.count()) + " ms: 10 to 3600000";
     if (wait_first < 1ms)

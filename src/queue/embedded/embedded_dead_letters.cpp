@@ -13,6 +13,8 @@
 namespace pawl::queue {
 
 using detail::execute_statement;
+using detail::read_row;
+using detail::read_rows;
 using detail::Row;
 using detail::run_statement;
 
@@ -86,11 +88,10 @@ std::vector<DeadLetter> EmbeddedDeadLetters::page(
     const DeadLetterFilter& filter, const std::string& after, int limit
 ) {
     return store::read_now(store_, [&](store::Session& session) {
-        std::vector<DeadLetter> letters;
-        run_statement(
+        return read_rows(
             session,
             sql::list_dead_jobs,
-            [&](const Row& row) { letters.push_back(letter_of(row)); },
+            letter_of,
             job_number(after).value_or(0),
             limit,
             filter.queue,
@@ -101,27 +102,24 @@ std::vector<DeadLetter> EmbeddedDeadLetters::page(
             filter.died_since,
             filter.failures_min
         );
-        return letters;
     });
 }
 
 std::vector<DeadLetterGroup> EmbeddedDeadLetters::groups(const DeadLetterFilter& filter) {
     return store::read_now(store_, [&](store::Session& session) {
-        std::vector<DeadLetterGroup> groups;
-        run_statement(
+        return read_rows(
             session,
             sql::group_dead_jobs,
-            [&](const Row& row) {
+            [](const Row& row) {
                 store::DamagedRow values{row, "group_dead_jobs"};
-                groups.push_back(
-                    {std::string{row.text(0)},
-                     std::string{row.text(1)},
-                     std::string{row.text(2)},
-                     row.integer(3),
-                     values.column<TimePoint>(4, "first_died_at"),
-                     values.column<TimePoint>(5, "last_died_at"),
-                     std::to_string(row.integer(6))}
-                );
+                return DeadLetterGroup{
+                    std::string{row.text(0)},
+                    std::string{row.text(1)},
+                    std::string{row.text(2)},
+                    row.integer(3),
+                    values.column<TimePoint>(4, "first_died_at"),
+                    values.column<TimePoint>(5, "last_died_at"),
+                    std::to_string(row.integer(6))};
             },
             filter.queue,
             filter.kind,
@@ -131,7 +129,6 @@ std::vector<DeadLetterGroup> EmbeddedDeadLetters::groups(const DeadLetterFilter&
             filter.died_since,
             filter.failures_min
         );
-        return groups;
     });
 }
 
@@ -139,11 +136,7 @@ std::optional<DeadLetter> EmbeddedDeadLetters::find(const std::string& id) {
     const auto number = job_number(id);
     if (!number) return std::nullopt;
     return store::read_now(store_, [&](store::Session& session) {
-        std::optional<DeadLetter> found;
-        run_statement(
-            session, sql::find_dead_job, [&](const Row& row) { found = letter_of(row); }, *number
-        );
-        return found;
+        return read_row(session, sql::find_dead_job, letter_of, *number);
     });
 }
 

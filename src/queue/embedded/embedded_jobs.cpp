@@ -13,6 +13,7 @@
 namespace pawl::queue {
 
 using detail::execute_statement;
+using detail::read_rows;
 using detail::Row;
 using detail::run_statement;
 
@@ -53,11 +54,10 @@ std::vector<ListedJob> EmbeddedJobs::page(
     const JobFilter& filter, const std::string& after, int limit
 ) {
     return store::read_now(store_, [&](store::Session& session) {
-        std::vector<ListedJob> jobs;
-        run_statement(
+        return read_rows(
             session,
             sql::list_jobs,
-            [&](const Row& row) { jobs.push_back(job_of(row)); },
+            job_of,
             job_number(after).value_or(0),
             limit,
             session.now(),
@@ -69,7 +69,6 @@ std::vector<ListedJob> EmbeddedJobs::page(
             filter.created_since,
             filter.key_id
         );
-        return jobs;
     });
 }
 
@@ -124,14 +123,8 @@ RetryResult EmbeddedJobs::retry_now(std::span<const std::string> ids, const Audi
     return store::write_now(
         store_,
         [&](store::Session& session) {
-            std::vector<std::int64_t> due;
-            run_statement(
-                session,
-                sql::retry_jobs_now,
-                [&](const Row& row) { due.push_back(row.integer(0)); },
-                list,
-                session.now()
-            );
+            auto due =
+                read_rows(session, sql::retry_jobs_now, detail::first_number, list, session.now());
             const auto count = static_cast<int>(due.size());
             if (!due.empty()) audit_jobs(session, act, "retry", std::move(due));
             return RetryResult{count, static_cast<int>(ids.size()) - count};

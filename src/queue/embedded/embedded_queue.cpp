@@ -14,9 +14,7 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace pawl::queue {
 

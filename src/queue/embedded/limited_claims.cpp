@@ -6,9 +6,7 @@
 #include "store/statements.hpp"
 
 #include <algorithm>
-#include <map>
 #include <string_view>
-#include <utility>
 
 namespace pawl::queue {
 

@@ -1,7 +1,6 @@
 #include "src/queue/embedded/queue_cursors.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace pawl::queue {
 

@@ -1,7 +1,6 @@
 #include "src/queue/kafka/dead_letter_filter.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace pawl::queue::kafka {
 

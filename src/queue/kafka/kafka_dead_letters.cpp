@@ -192,11 +192,8 @@ void KafkaDeadLetters::Impl::begin_merging(
                 marked.insert(id);
                 // Before the record is sent, so that its next call counts as a first one.
                 if (!called)
-                    detail::run_statement(
-                        session,
-                        sql::delete_job_call,
-                        [](const detail::Row&) {},
-                        options.group + "/" + one.letter.jid
+                    detail::execute_statement(
+                        session, sql::delete_job_call, options.group + "/" + one.letter.jid
                     );
             }
             return marked;

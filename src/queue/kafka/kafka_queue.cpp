@@ -25,6 +25,7 @@ namespace pawl::queue {
 using namespace kafka;
 using detail::column_as;
 using detail::execute_statement;
+using detail::read_row;
 using detail::Row;
 using detail::run_statement;
 
@@ -421,16 +422,14 @@ bool KafkaQueue::mark_called(ClaimedJob& job) {
     if (!impl_->find(job)) return false;
     const auto id = impl_->inbox_id(job);
     const auto first = store::write_now(impl_->store, [&](store::Session& session) {
-        std::optional<TimePoint> called_at;
         const auto now = session.now();
         execute_statement(session, sql::insert_job_call, id, earlier(job.called_at, now).value());
-        run_statement(
+        return read_row(
             session,
             sql::find_job_calls,
-            [&](const Row& row) { called_at = column_as<TimePoint>(row, 1, "find_job_calls"); },
+            [](const Row& row) { return column_as<TimePoint>(row, 1, "find_job_calls"); },
             detail::encode(std::vector<std::string>{id})
         );
-        return called_at;
     });
     job.called_at = earlier(job.called_at, first);
     return job.called_at && impl_->find(job) != nullptr;

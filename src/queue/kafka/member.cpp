@@ -6,12 +6,9 @@
 #include <librdkafka/rdkafka.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <map>
-#include <optional>
 #include <string_view>
 #include <utility>
 

@@ -1,9 +1,9 @@
 #include "src/queue/kafka/options.hpp"
 
+#include "src/core/ascii.hpp"
 #include "src/queue/kafka/topics.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <stdexcept>
 
@@ -15,20 +15,10 @@ constexpr std::string_view scheme = "kafka://";
 constexpr std::string_view default_port = "9092";
 
 // Settings that the queue's guarantees rest on, and those that have an option of their own.
-constexpr std::array<std::string_view, 13> ours{
-    "acks",
-    "bootstrap.servers",
-    "enable.auto.commit",
-    "enable.auto.offset.store",
-    "enable.idempotence",
-    "enable.partition.eof",
-    "group.id",
-    "auto.offset.reset",
-    "message.timeout.ms",
-    "metadata.broker.list",
-    "partition.assignment.strategy",
-    "request.required.acks",
-    "transactional.id"};
+constexpr std::string_view ours =
+    "acks bootstrap.servers enable.auto.commit enable.auto.offset.store enable.idempotence "
+    "enable.partition.eof group.id auto.offset.reset message.timeout.ms metadata.broker.list "
+    "partition.assignment.strategy request.required.acks transactional.id";
 
 std::string decoded(std::string_view text) {
     std::string out;
@@ -116,7 +106,7 @@ std::optional<std::string> KafkaOptions::problem() const {
     if (message_max < 1'000 || message_max > 100'000'000)
         return "message_max is " + std::to_string(message_max) + ": 1000 to 100000000";
     for (const auto& [name, value] : settings)
-        if (std::find(ours.begin(), ours.end(), name) != ours.end())
+        if (core::has_word(ours, name))
             return "the queue's setting " + name + " can't be changed: jobs would be lost";
     return std::nullopt;
 }

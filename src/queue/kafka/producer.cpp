@@ -3,8 +3,6 @@
 #include <librdkafka/rdkafka.h>
 
 #include <array>
-#include <chrono>
-#include <condition_variable>
 #include <utility>
 
 namespace pawl::queue::kafka {

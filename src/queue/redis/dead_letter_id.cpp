@@ -1,5 +1,6 @@
 #include "src/queue/redis/dead_letter_id.hpp"
 
+#include "src/core/ascii.hpp"
 #include "src/json/hash.hpp"
 
 #include <algorithm>
@@ -23,11 +24,8 @@ std::string score_of_micros(double micros) {
     return {text.data(), static_cast<std::size_t>(size)};
 }
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 bool is_hex(char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'f');
+    return core::is_digit(c) || (c >= 'a' && c <= 'f');
 }
 
 }  // namespace
@@ -73,8 +71,7 @@ std::optional<DeadLetterId> parse_dead_letter_id(std::string_view id) {
     if (id.size() != time_digits + 1 + digest_digits || id[time_digits] != '-') return std::nullopt;
     const auto time = id.substr(0, time_digits);
     const auto digest = id.substr(time_digits + 1);
-    if (!std::all_of(time.begin(), time.end(), is_digit) ||
-        !std::all_of(digest.begin(), digest.end(), is_hex))
+    if (!core::are_digits(time) || !std::all_of(digest.begin(), digest.end(), is_hex))
         return std::nullopt;
     DeadLetterId place;
     std::from_chars(time.data(), time.data() + time.size(), place.micros);

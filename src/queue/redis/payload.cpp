@@ -13,7 +13,6 @@
 #include <cmath>
 #include <limits>
 #include <utility>
-#include <vector>
 
 namespace pawl::queue::sidekiq {
 

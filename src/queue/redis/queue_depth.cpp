@@ -3,8 +3,6 @@
 #include "src/queue/redis/scripts.hpp"
 #include "src/redis/connection.hpp"
 
-#include <set>
-
 namespace pawl::queue::sidekiq {
 
 namespace {

@@ -11,7 +11,6 @@
 #include "store/statements.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <span>
 #include <stdexcept>

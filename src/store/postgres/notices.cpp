@@ -13,11 +13,8 @@
 #include <algorithm>
 #include <array>
 #include <condition_variable>
-#include <cstdint>
-#include <functional>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>

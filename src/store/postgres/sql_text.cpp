@@ -2,33 +2,20 @@
 
 #include <pawl/statement.hpp>
 
-#include "src/base/letter_case.hpp"
+#include "src/core/ascii.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <string>
 #include <utility>
 
 namespace pawl::postgres {
 
 namespace {
 
-constexpr std::array<std::string_view, 14> forbidden{
-    "abort",
-    "begin",
-    "commit",
-    "copy",
-    "deallocate",
-    "discard",
-    "end",
-    "execute",
-    "listen",
-    "prepare",
-    "release",
-    "savepoint",
-    "start",
-    "unlisten"};
+constexpr std::string_view forbidden =
+    "abort begin commit copy deallocate discard end execute listen prepare release savepoint start "
+    "unlisten";
 
 bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -38,12 +25,6 @@ std::string_view word_at(std::string_view text, std::size_t at) {
     std::size_t end = at;
     while (end < text.size() && is_letter(text[end])) ++end;
     return text.substr(at, end - at);
-}
-
-std::string lower(std::string_view word) {
-    std::string text{word};
-    std::transform(text.begin(), text.end(), text.begin(), base::lower);
-    return text;
 }
 
 // The end of a body such as $$...$$ or $tag$...$tag$; `at` if none begins there.
@@ -62,14 +43,13 @@ std::size_t past_space(std::string_view text, std::size_t at) {
 
 // SET LOCAL and SET CONSTRAINTS end with the transaction, and ROLLBACK TO is a savepoint's.
 bool is_forbidden(std::string_view text, std::string_view word) {
-    const auto found = lower(word);
+    const auto found = core::lower_text(word);
     if (found == "set" || found == "reset") {
         const auto behind = static_cast<std::size_t>(word.data() - text.data()) + word.size();
-        const auto next = lower(word_at(text, past_space(text, behind)));
+        const auto next = core::lower_text(word_at(text, past_space(text, behind)));
         return next != "local" && next != "constraints";
     }
-    return found == "rollback" ||
-           std::find(forbidden.begin(), forbidden.end(), found) != forbidden.end();
+    return found == "rollback" || core::has_word(forbidden, found);
 }
 
 // Adds `by` to the number of each parameter.
@@ -108,15 +88,14 @@ std::string_view first_statement(std::string_view script) {
 }
 
 bool needs_own_transaction(std::string_view text) {
-    constexpr std::array<std::string_view, 7> words{
-        "constraints", "cursor", "declare", "set_config", "temp", "temporary", "local"};
+    constexpr std::string_view words = "constraints cursor declare set_config temp temporary local";
     for (std::size_t i = 0; i < text.size();) {
         auto past = detail::past_quiet(text, i);
         if (past == i) past = past_dollar_body(text, i);
         if (past == i && is_letter(text[i])) {
             const auto word = word_at(text, i);
             past = i + word.size();
-            if (std::find(words.begin(), words.end(), lower(word)) != words.end()) return true;
+            if (core::has_word(words, core::lower_text(word))) return true;
         }
         i = std::max(past, i + 1);
     }

@@ -7,7 +7,6 @@
 #include <postgresql/libpq-fe.h>
 
 #include <array>
-#include <optional>
 #include <string>
 
 namespace pawl::postgres {

@@ -2,7 +2,6 @@
 
 #include "src/core/assert.hpp"
 
-#include <iterator>
 #include <limits>
 #include <utility>
 

@@ -1,5 +1,7 @@
 #include "src/store/postgres/work_queue.hpp"
 
+#include "src/base/testing/still_clock.hpp"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -15,13 +17,6 @@ using namespace std::chrono_literals;
 using store::Urgency;
 
 constexpr char a_kind{};
-class StillClock final : public base::Clock {
-public:
-    TimePoint now() override { return TimePoint{}; }
-    std::chrono::steady_clock::time_point steady() override { return at; }
-    std::chrono::steady_clock::time_point at{1h};
-};
-
 class NamedWork final : public store::Work {
 public:
     explicit NamedWork(std::string called, const void* kind = nullptr)
@@ -66,7 +61,7 @@ protected:
         return all;
     }
 
-    StillClock clock;
+    base::StillClock clock;
     WorkQueue queue{{.waiting_max = 50, .sharing = 1, .share_max = 4}, clock};
 };
 

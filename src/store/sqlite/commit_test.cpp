@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include <cstring>
 #include <mutex>
 
 // A disk that fails at COMMIT, by a layer between SQLite and the system (sqlite.org/vfs.html).

@@ -4,7 +4,6 @@
 #include "src/store/sqlite/sqlite_session.hpp"
 #include "src/store/sqlite/transaction.hpp"
 
-#include <string>
 #include <utility>
 
 namespace pawl::sqlite {
@@ -46,18 +45,18 @@ Readers::~Readers() {
     stop();
 }
 
+// Not null: why it was not pushed, and `make` was not called.
+template <class T, class Make>
+std::exception_ptr Readers::push(std::deque<T>& to, Make make) {
+    const std::lock_guard lock{mutex_};
+    if (stopping_) return store::stopped();
+    if (to.size() >= waiting_max_) return store::too_many_wait(waiting_max_);
+    to.push_back(make());
+    return nullptr;
+}
+
 void Readers::read(std::unique_ptr<store::Work> work) {
-    std::exception_ptr refused;
-    {
-        const std::lock_guard lock{mutex_};
-        if (stopping_) {
-            refused = store::stopped();
-        } else if (reads_.size() >= waiting_max_) {
-            refused = store::too_many_wait(waiting_max_);
-        } else {
-            reads_.push_back({std::move(work), clock_.steady()});
-        }
-    }
+    auto refused = push(reads_, [&] { return Waiting{std::move(work), clock_.steady()}; });
     if (!refused) return read_waits_.notify_one();
     work->done(std::move(refused));  // NOLINT(bugprone-use-after-move): not moved if refused.
 }
@@ -79,17 +78,7 @@ bool Readers::look_at_once(store::Lookup& lookup) {
 }
 
 void Readers::queue(std::unique_ptr<store::Lookup> lookup) {
-    std::exception_ptr refused;
-    {
-        const std::lock_guard lock{mutex_};
-        if (stopping_) {
-            refused = store::stopped();
-        } else if (lookups_.size() >= waiting_max_) {
-            refused = store::too_many_wait(waiting_max_);
-        } else {
-            lookups_.push_back(std::move(lookup));
-        }
-    }
+    auto refused = push(lookups_, [&] { return std::move(lookup); });
     if (!refused) return lookup_waits_.notify_one();
     lookup->done(std::move(refused), {});  // NOLINT(bugprone-use-after-move): as above.
 }

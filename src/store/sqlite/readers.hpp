@@ -52,6 +52,8 @@ private:
         std::unique_ptr<store::Work> work;
         std::chrono::steady_clock::time_point since;
     };
+    template <class T, class Make>
+    std::exception_ptr push(std::deque<T>& to, Make make);
     std::unique_ptr<Connection> free_connection();
     void give_back(std::unique_ptr<Connection> connection);
     void run_reads(Connection& connection);

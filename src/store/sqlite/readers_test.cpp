@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>

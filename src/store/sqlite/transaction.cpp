@@ -4,7 +4,6 @@
 #include "src/store/sqlite/sqlite_session.hpp"
 
 #include <string>
-#include <utility>
 
 namespace pawl::sqlite {
 
