@@ -23,7 +23,7 @@ using Time = std::optional<TimePoint>;
 
 constexpr std::chrono::seconds steer_deadline{30};
 
-ListedJob job_of(const Row& row) {
+ListedJob listed_job(const Row& row) {
     store::DamagedRow values{row, "list_jobs"};
     ListedJob job;
     job.id = std::to_string(row.integer(0));
@@ -57,7 +57,7 @@ std::vector<ListedJob> EmbeddedJobs::page(
         return read_rows(
             session,
             sql::list_jobs,
-            job_of,
+            listed_job,
             job_number(after).value_or(0),
             limit,
             session.now(),
