@@ -29,16 +29,24 @@ std::string name_of_file(std::int64_t number) {
     return "file " + std::to_string(number);
 }
 
+std::int64_t count(pawl::Tx& tx, const pawl::Statement<0>& what) {
+    return pawl::query_one<std::int64_t>(tx, what);
+}
+
 // The numbers have no gap, so a file that is not named was forgotten, or never reached the bank.
 void check_gap(pawl::Tx& tx, const RestoreAnswer& answer) {
+    auto next = count(tx, sql::find_next_file);
     std::set<std::int64_t> told{answer.never_sent.begin(), answer.never_sent.end()};
+    if (!told.empty() && *told.begin() < next)
+        throw Refused{
+            name_of_file(*told.begin()) + " is not lost: this database's next one is " +
+            std::to_string(next)};
     for (const auto& file : answer.files)
         if (told.contains(file.number))
             throw Refused{name_of_file(file.number) + " is named, and as never sent"};
     for (const auto& file : answer.files)
         if (!told.insert(file.number).second)
             throw Refused{name_of_file(file.number) + " is named twice"};
-    auto next = pawl::query_one<std::int64_t>(tx, sql::find_next_file);
     for (const auto number : told) {
         if (number < next) continue;
         if (number > next)
@@ -50,11 +58,9 @@ void check_gap(pawl::Tx& tx, const RestoreAnswer& answer) {
     }
 }
 
-void check_known(const SentFile& file, const KnownFile& known) {
-    if (known.given_up_at && known.cancelled_at) return;  // It never reached the bank.
-    if (known.sent_at)
-        throw Refused{
-            "this database has sent another " + file.name + ": the bank has one of the two only"};
+// Of an other file under the number.
+void check_unsent(const SentFile& file, const KnownFile& known) {
+    if (known.sent_at || (known.given_up_at && known.cancelled_at)) return;
     throw Refused{
         "this database has another " + file.name +
         ", which is not sent: settle its request as "
@@ -62,11 +68,18 @@ void check_known(const SentFile& file, const KnownFile& known) {
         std::to_string(file.number) + "`, then name this file again"};
 }
 
+// The bank has two files with the number: ours stays, and a person looks at what the other one has.
+bool is_second(const KnownFile& known) {
+    return known.sent_at && !known.given_up_at;
+}
+
 void keep_file(pawl::Tx& tx, const BankFormat& format, const SentFile& file) {
     const auto now = tx.now();
     const auto hash = pawl::bank::sha256(file.bytes);
     const auto known = pawl::query_maybe<KnownFile>(tx, sql::find_file_to_name, file.number);
-    if (known && known->sha256 != hash) check_known(file, *known);
+    const bool other = known && known->sha256 != hash;
+    if (other) check_unsent(file, *known);
+    const bool second = other && is_second(*known);
     const auto payouts = std::ssize(file.payouts);
     if (!known)
         pawl::execute(
@@ -82,12 +95,12 @@ void keep_file(pawl::Tx& tx, const BankFormat& format, const SentFile& file) {
             file.amount,
             format.currency()
         );
-    else if (known->sha256 != hash || known->given_up_at || known->cancelled_at) {
+    else if (!second && (other || known->given_up_at || known->cancelled_at)) {
         const auto bytes = bytes_of(file.bytes);
         pawl::execute(tx, sql::reopen_file, file.number, bytes, hash, payouts, file.amount);
         pawl::execute(tx, sql::forget_moves, file.number);
     }
-    if (pawl::execute(tx, sql::keep_sent, file.number, now) == 1)
+    if (!second && pawl::execute(tx, sql::keep_sent, file.number, now) == 1)
         pawl::execute(tx, sql::mark_sent, file.number);
     for (const auto& payout : file.payouts)
         pawl::send(
@@ -95,42 +108,34 @@ void keep_file(pawl::Tx& tx, const BankFormat& format, const SentFile& file) {
             sql::insert_lost_payout,
             payout.end_to_end_id,
             file.number,
-            payout.amount,
+            second ? 0 : payout.amount,
             payout.creditor_account
         );
 }
 
-// A row of list_overtaken_files.
-struct OvertakenFile {
+// A row of list_overtaken_files and list_unsent_of_backup.
+struct UnsentFile {
     std::int64_t number{};
     std::int64_t in_request{};  // 1: a request may be sending it.
 };
 
-// The bank has some of their payouts in another file, so they must not be sent.
-std::int64_t cancel_overtaken(pawl::Tx& tx) {
-    const auto overtaken = pawl::query<OvertakenFile>(tx, sql::list_overtaken_files);
-    for (const auto& file : overtaken)
+std::int64_t cancel_unsent(
+    pawl::Tx& tx, const pawl::Statement<0>& which, const std::string& unless
+) {
+    const auto found = pawl::query<UnsentFile>(tx, which);
+    for (const auto& file : found)
         if (file.in_request > 0)
             throw Refused{
-                "the bank has payouts of " + name_of_file(file.number) +
-                " in one of these files, and a request of this database sends it: settle that "
-                "request as give-up (`payouts keys list --operation send_file`), then try again"};
+                "a request of this database sends " + name_of_file(file.number) +
+                ": settle it as give-up (`payouts keys list --operation send_file`), then try "
+                "again" +
+                unless};
     const auto now = tx.now();
-    for (const auto& [number, in_request] : overtaken) {
+    for (const auto& [number, in_request] : found) {
         pawl::execute(tx, sql::give_up_file, number, now);
         move_payouts_out(tx, number, now);
     }
-    return std::ssize(overtaken);
-}
-
-struct Kept {
-    std::int64_t found{};
-    std::int64_t differ{};
-};
-Kept keep_found(pawl::Tx& tx) {
-    const auto found = pawl::execute(tx, sql::add_lost_to_file);
-    pawl::execute(tx, sql::mark_lost_sent);
-    return {found, pawl::execute(tx, sql::set_aside_lost)};
+    return std::ssize(found);
 }
 
 }  // namespace
@@ -152,18 +157,31 @@ bool restore_is_open(pawl::Tx& tx, const char* what) {
 }
 
 void keep_lost_payouts(pawl::Tx& tx) {
-    keep_found(tx);
+    pawl::execute(tx, sql::add_lost_to_file);
+    pawl::execute(tx, sql::mark_lost_sent);
+    pawl::execute(tx, sql::set_aside_lost);
+}
+
+void settle_moved_payouts(pawl::Tx& tx, std::int64_t file) {
+    keep_lost_payouts(tx);
+    pawl::execute(tx, sql::set_aside_moved, std::string{waited}, file);
 }
 
 AnsweredRestore answer_restore(
     pawl::Tx& tx, const BankFormat& format, const RestoreAnswer& answer, const Decider& who
 ) {
     pawl::execute(tx, sql::lock_next_file);
-    if (pawl::query_one<std::int64_t>(tx, sql::count_restores) == 0)
+    if (count(tx, sql::count_restores) == 0)
         throw Refused{
             "this database was never restored, as far as it knows: see `payouts restored`"};
+    const bool open = pawl::query_maybe<std::int64_t>(tx, sql::find_open_restore).has_value();
+    if (open && answer.files.empty() && answer.never_sent.empty() && !answer.none)
+        throw Refused{
+            "a restore waits for an answer: name the files that the bank has got since the "
+            "backup, or say --none"};
     check_gap(tx, answer);
     AnsweredRestore done{.files = std::ssize(answer.files)};
+    const auto found_before = count(tx, sql::count_lost_found);
     std::string names;
     for (const auto& file : answer.files) {
         keep_file(tx, format, file);
@@ -172,20 +190,35 @@ AnsweredRestore answer_restore(
         pawl::execute(tx, sql::raise_next_file, file.number + 1);
     }
     for (const auto number : answer.never_sent) pawl::execute(tx, sql::raise_next_file, number + 1);
-    done.cancelled = cancel_overtaken(tx);
-    const auto kept = keep_found(tx);
-    done.found = kept.found;
-    done.differ = kept.differ;
-    done.in_other_files = pawl::query_one<std::int64_t>(tx, sql::count_lost_in_other_files);
+    keep_lost_payouts(tx);
+    done.cancelled = cancel_unsent(tx, sql::list_overtaken_files, "");
     const std::string why{waited};
     if (answer.release_waiting)
-        pawl::execute(tx, sql::release_waiting, why);
-    else if (pawl::query_maybe<std::int64_t>(tx, sql::find_open_restore))
+        done.released = pawl::execute(tx, sql::release_waiting, why);
+    else if (open) {
+        done.cancelled += cancel_unsent(
+            tx,
+            sql::list_unsent_of_backup,
+            "; or --release-waiting, if nobody has given up a file, or refused a payout, since "
+            "the backup"
+        );
         done.waiting = pawl::execute(tx, sql::set_aside_waiting, why);
-    done.unsent = pawl::query_one<std::int64_t>(tx, sql::count_unsent_files);
-    done.next_number = pawl::query_one<std::int64_t>(tx, sql::find_next_file);
+    }
+    done.found = count(tx, sql::count_lost_found) - found_before;
+    done.differ = count(tx, sql::count_lost_set_aside);
+    done.refused = count(tx, sql::count_lost_refused);
+    done.in_other_files = count(tx, sql::count_lost_in_other_files);
+    done.unsent = count(tx, sql::count_unsent_files);
+    done.next_number = count(tx, sql::find_next_file);
     pawl::execute(tx, sql::answer_restores, tx.now());
-    audit(tx, who, "after-restore", answer.files.empty() ? "no file" : "files" + names);
+    audit(
+        tx,
+        who,
+        "after-restore",
+        (answer.files.empty() ? std::string{"no file"} : "files" + names) + ", " +
+            std::to_string(done.waiting) + " payouts set aside, " + std::to_string(done.released) +
+            " released"
+    );
     stage_next_file(tx);
     return done;
 }

@@ -24,7 +24,9 @@ void keep_lost_payouts(pawl::Tx& tx);
 struct RestoreAnswer {
     std::vector<SentFile> files{};
     std::vector<std::int64_t> never_sent{};  // Numbers of files that it did not get.
-    // Nobody has refused a payout since the backup: those that waited then go in the next file.
+    bool none{};                             // It got none: said, as no file could be forgotten.
+    // Nobody has refused a payout, or given up or cancelled a file, since the backup: what waited
+    // then goes out.
     bool release_waiting{};
 };
 struct AnsweredRestore {
@@ -32,9 +34,11 @@ struct AnsweredRestore {
     std::int64_t payouts{};         // Of these files.
     std::int64_t found{};           // That this database has; others may come with repeats.
     std::int64_t differ{};          // Set aside: another amount or account in this database.
+    std::int64_t refused{};         // That a person has refused here, though the bank has them.
     std::int64_t in_other_files{};  // That were sent, too: the bank may pay them twice.
-    std::int64_t cancelled{};       // Unsent files whose payouts the bank has in one of these.
-    std::int64_t waiting{};         // Set aside: they waited in the backup.
+    std::int64_t cancelled{};       // Unsent files; their payouts wait, or are in one of these.
+    std::int64_t waiting{};         // Payouts set aside, as they waited in the backup.
+    std::int64_t released{};        // No longer set aside.
     std::int64_t unsent{};          // Files that are sent now.
     std::int64_t next_number{};
 };
@@ -42,5 +46,9 @@ struct AnsweredRestore {
 AnsweredRestore answer_restore(
     pawl::Tx& tx, const BankFormat& format, const RestoreAnswer& answer, const Decider& who
 );
+
+// For a file that is cancelled: its payouts of before a restore wait for a person, who may have
+// refused them in the lost time, and those that the bank has in another file are in that one.
+void settle_moved_payouts(pawl::Tx& tx, std::int64_t file);
 
 }  // namespace payouts

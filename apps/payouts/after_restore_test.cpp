@@ -53,7 +53,7 @@ protected:
         return database.in_tx([&](pawl::Tx& tx) { return answer_restore(tx, format, given, ann); });
     }
     AnsweredRestore answer(const std::vector<SentFile>& files) {
-        return answer({.files = files, .release_waiting = true});
+        return answer({.files = files, .none = files.empty(), .release_waiting = true});
     }
     std::string why_not(const RestoreAnswer& given) {
         return refusal([&](pawl::Tx& tx) { answer_restore(tx, format, given, ann); });
@@ -112,7 +112,7 @@ TEST_F(AfterRestoreTest, what_waited_in_the_backup_is_for_a_person) {
     insert_payout("A");
     restore();
 
-    EXPECT_EQ(answer(RestoreAnswer{}).waiting, 1);
+    EXPECT_EQ(answer(RestoreAnswer{.none = true}).waiting, 1);
     insert_payout("NEW");
     cut_off();
 
@@ -130,7 +130,7 @@ TEST_F(AfterRestoreTest, no_payout_is_refused_before_the_answer) {
     const auto refuse = [](pawl::Tx& tx) { refuse_payout(tx, 1, ann); };
 
     EXPECT_NE(refusal(refuse).find("the bank may have payout 1"), std::string::npos);
-    answer(RestoreAnswer{});
+    answer(RestoreAnswer{.none = true});
     EXPECT_EQ(refusal(refuse), "");
 }
 
@@ -210,15 +210,22 @@ TEST_F(SameNumberTest, another_file_is_replaced_when_it_is_given_up) {
     EXPECT_EQ(list_files(database.database())[0].payouts, 2);
 }
 
-TEST_F(SameNumberTest, another_file_that_was_sent_is_not_replaced) {
+// The bank keeps no old files, so it took ours as well.
+TEST_F(SameNumberTest, beside_a_sent_file_the_payouts_of_another_are_for_a_person) {
     insert_payout("A");
     cut_off();
     send(1);
+    insert_payout("B");
     restore();
 
-    const auto why = why_not({.files = {sent(1, {"B"})}});
+    const auto done =
+        answer(RestoreAnswer{.files = {sent(1, {"A", "B"})}, .release_waiting = true});
+    cut_off();
 
-    EXPECT_NE(why.find("has sent another payouts-00000001.xml"), std::string::npos) << why;
+    EXPECT_EQ(set_aside(), std::vector<std::string>{"B"});
+    EXPECT_EQ(
+        (std::pair{done.differ, done.in_other_files}), (std::pair<std::int64_t, std::int64_t>{1, 1})
+    );
 }
 
 TEST_F(SameNumberTest, a_cancelled_file_that_the_bank_has_counts_again) {
@@ -243,7 +250,12 @@ TEST_F(AfterRestoreTest, an_unsent_file_of_the_backup_may_be_overtaken) {
     cut_off();
     restore();
 
-    EXPECT_EQ(answer({sent(2, {"A"})}).cancelled, 1);
+    const auto done = answer(RestoreAnswer{.files = {sent(2, {"A"})}});
+    EXPECT_EQ(
+        (std::pair{done.cancelled, done.found}), (std::pair<std::int64_t, std::int64_t>{1, 1})
+    );
+    EXPECT_EQ(set_aside(), std::vector<std::string>{"B"});
+    EXPECT_EQ(answer(std::vector<SentFile>{}).released, 1);
     cut_off();
 
     const auto made = list_files(database.database());
@@ -253,6 +265,54 @@ TEST_F(AfterRestoreTest, an_unsent_file_of_the_backup_may_be_overtaken) {
     const auto third = list_file_payouts(database.database(), 3);
     ASSERT_EQ(third.size(), 1U);
     EXPECT_EQ(third[0].end_to_end_id, "B");
+}
+
+// In the lost time it was sent and refused, or given up, and a payout of it refused.
+TEST_F(AfterRestoreTest, an_unsent_file_of_the_backup_is_not_sent_by_itself) {
+    insert_payout("A");
+    cut_off();
+    restore();
+
+    const auto done = answer(RestoreAnswer{.none = true});
+
+    EXPECT_EQ(
+        (std::pair{done.cancelled, done.unsent}), (std::pair<std::int64_t, std::int64_t>{1, 0})
+    );
+    EXPECT_EQ(set_aside(), std::vector<std::string>{"A"});
+}
+
+// Whatever takes it out of a file of before the restore: a person may have refused it meanwhile.
+TEST_F(AfterRestoreTest, what_leaves_a_file_of_the_backup_is_for_a_person) {
+    insert_payout("A");
+    insert_payout("B");
+    cut_off();
+    send(1);
+    restore();
+    answer({sent(2, {"B"})});
+
+    database.in_tx([](pawl::Tx& tx) { cancel_file(tx, {.number = 1}, ann); });
+    cut_off();
+
+    EXPECT_EQ(set_aside(), std::vector<std::string>{"A"});
+    EXPECT_EQ(state("B"), "sent");  // In file 2.
+    EXPECT_EQ(files(), 2U);
+}
+
+TEST_F(AfterRestoreTest, a_refused_payout_of_a_named_file_is_told) {
+    insert_payout("A", "Jane \xef\xbf\xbf");
+    cut_off();
+    database.in_tx([](pawl::Tx& tx) { refuse_payout(tx, 1, ann); });
+    restore();
+
+    EXPECT_EQ(answer({sent(1, {"A"})}).refused, 1);
+}
+
+TEST_F(AfterRestoreTest, a_release_does_not_answer_another_restore) {
+    restore();
+
+    EXPECT_NE(why_not({.release_waiting = true}).find("say --none"), std::string::npos);
+    answer(std::vector<SentFile>{});
+    EXPECT_EQ(why_not({.release_waiting = true}), "");
 }
 
 TEST_F(AfterRestoreTest, a_file_that_a_request_sends_is_not_overtaken) {
@@ -265,7 +325,7 @@ TEST_F(AfterRestoreTest, a_file_that_a_request_sends_is_not_overtaken) {
 
     const RestoreAnswer given{.files = {sent(2, {"A"})}};
 
-    EXPECT_NE(why_not(given).find("a request of this database sends it"), std::string::npos);
+    EXPECT_NE(why_not(given).find("a request of this database sends file 1"), std::string::npos);
     database.in_tx([](pawl::Tx& tx) {
         pawl::execute(tx, sql::give_up_file, std::int64_t{1}, tx.now());
     });
@@ -278,6 +338,7 @@ TEST_F(AfterRestoreTest, a_lost_file_that_the_bank_has_refused_is_made_again) {
     answer({sent(1, {"A"})});
 
     database.in_tx([](pawl::Tx& tx) { cancel_file(tx, {.number = 1}, ann); });
+    EXPECT_EQ(answer(std::vector<SentFile>{}).released, 1);
     cut_off();
 
     ASSERT_EQ(list_file_payouts(database.database(), 2).size(), 1U);
@@ -297,6 +358,7 @@ TEST_F(AfterRestoreTest, a_file_that_is_forgotten_or_named_twice_is_noticed) {
         std::string::npos
     );
     EXPECT_EQ(answer(RestoreAnswer{.files = {sent(2, {"A"})}, .never_sent = {1}}).next_number, 3);
+    EXPECT_NE(why_not({.never_sent = {0}}).find("file 0 is not lost"), std::string::npos);
 }
 
 TEST_F(AfterRestoreTest, files_may_follow_and_come_again) {

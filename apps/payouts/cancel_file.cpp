@@ -126,6 +126,7 @@ std::int64_t move_payouts_out(pawl::Tx& tx, std::int64_t file, pawl::TimePoint n
     pawl::execute(tx, sql::collect_again, file);
     pawl::execute(tx, sql::leave_file, file);
     pawl::execute(tx, sql::cancel_file, file, now);
+    settle_moved_payouts(tx, file);
     return moved;
 }
 

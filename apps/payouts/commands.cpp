@@ -188,14 +188,15 @@ void Commands::add_files() {
         "Which files the bank got after the backup. Until then no file is made or sent",
         &Commands::after_restore
     );
-    restored.add_option("FILE", args_.sent_files, "Each such file; none: the bank got none");
+    restored.add_option("FILE", args_.sent_files, "Each such file");
     restored.add_option(
         "--never-sent", args_.restored.never_sent, "Numbers of files that the bank did not get"
     );
+    restored.add_flag("--none", args_.restored.none, "The bank got no file since the backup");
     restored.add_flag(
         "--release-waiting",
         args_.restored.release_waiting,
-        "Nobody has refused a payout since the backup: the next file gets those that waited"
+        "Nobody has refused a payout, or given up a file, since the backup: what waited goes out"
     );
 }
 

@@ -110,7 +110,9 @@ std::string rewritten_nacha(
              .cents = number_of(field(line, 29, 10))}
         );
         const auto& read = credits.back();
-        file.payouts.push_back({read.individual_id, read.cents, read.account_number});
+        file.payouts.push_back(
+            {read.individual_id, read.cents, read.routing_number + "/" + read.account_number}
+        );
     }
     const auto modifier = field(0, 33, 1);
     const auto date = std::string{field(1, 69, 6)};

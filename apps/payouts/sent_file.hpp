@@ -10,8 +10,8 @@ namespace payouts {
 
 struct SentPayout {
     std::string end_to_end_id;
-    std::int64_t amount{};  // Minor units.
-    std::string creditor_account;
+    std::int64_t amount{};         // Minor units.
+    std::string creditor_account;  // With NACHA: the routing number, /, and the account.
 };
 struct SentFile {
     std::int64_t number{};

@@ -24,7 +24,10 @@ inline constexpr std::string_view sooner = "when a worker polls next; claim_jobs
 
 inline constexpr Unchecked statements_without_case[] = {
     {"count_jobs", because::people},
+    {"count_lost_found", because::people},
     {"count_lost_in_other_files", because::people},
+    {"count_lost_refused", because::people},
+    {"count_lost_set_aside", because::people},
     {"count_new_keys", because::people},
     {"count_open_by_point", because::people},
     {"count_retries", because::people},

@@ -98,7 +98,7 @@ def a_frozen_file_waits_for_the_answer(settings):
         world.cut_off()
         world.wait('a try', lambda: 'bank_files_wait' in world.log())
         check_equal((world.bank.waiting(), world.states()), ([], {'in_file': 1}), 'before the answer')
-        check_equal(world.decide('files', 'after-restore')['unsent'], 1, 'files that are sent now')
+        check_equal(world.decide('files', 'after-restore', '--none', '--release-waiting')['unsent'], 1, 'files that are sent now')
         world.wait('the file', world.all_out)
         world.check_all(repeats=0)
 
@@ -112,7 +112,7 @@ def what_waited_is_for_a_person(settings):
         restore(world, copy)
         world.command('restored', '--as-of', '1s', '--note', 'the disk failed')
         world.start()
-        check_equal(world.decide('files', 'after-restore')['waiting'], 1, 'payouts that waited')
+        check_equal(world.decide('files', 'after-restore', '--none')['waiting'], 1, 'payouts that waited')
         world.pay('k-1', 1001)
         world.cut_off()
         world.wait('the new one', lambda: world.states() == {'sent': 1, 'collected': 1})

@@ -9,7 +9,7 @@ JOIN payouts AS p ON p.end_to_end_id = l.end_to_end_id
 JOIN bank_files AS f ON f.number = l.file_number
 WHERE p.state = 'collected'
   AND p.amount = l.amount
-  AND p.creditor_account = l.creditor_account
+  AND COALESCE(p.routing_number || '/', '') || p.creditor_account = l.creditor_account
   AND f.cancelled_at IS NULL;
 
 -- name: add_to_file   ($1 file number, $2 most payouts)
@@ -60,12 +60,34 @@ WHERE f.file_number = $1
 -- name: count_files_of_day   ($1 day)
 SELECT count(*) FROM bank_files WHERE day = $1;
 
+-- name: count_lost_found
+SELECT count(*)
+FROM bank_lost_payouts AS l
+JOIN payouts AS p ON p.end_to_end_id = l.end_to_end_id
+JOIN bank_file_payouts AS i ON i.payout_id = p.id
+WHERE i.file_number = l.file_number;
+
 -- name: count_lost_in_other_files
 SELECT count(*)
 FROM bank_lost_payouts AS l
 JOIN payouts AS p ON p.end_to_end_id = l.end_to_end_id
 JOIN bank_file_payouts AS i ON i.payout_id = p.id
-WHERE i.file_number <> l.file_number;
+WHERE i.file_number <> l.file_number
+   OR l.amount = 0;
+
+-- name: count_lost_refused
+SELECT count(*)
+FROM bank_lost_payouts AS l
+JOIN payouts AS p ON p.end_to_end_id = l.end_to_end_id
+WHERE p.state = 'returned'
+  AND NOT EXISTS (SELECT 1 FROM bank_file_payouts AS i WHERE i.payout_id = p.id);
+
+-- name: count_lost_set_aside
+SELECT count(*)
+FROM bank_lost_payouts AS l
+JOIN payouts AS p ON p.end_to_end_id = l.end_to_end_id
+WHERE p.state = 'collected'
+  AND p.set_aside IS NOT NULL;
 
 -- name: count_restores
 SELECT count(*) FROM pawl_epochs;
@@ -124,7 +146,7 @@ INSERT INTO bank_files (number, name, created_at, day, bytes, sha256, payouts, a
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9);
 
 -- name: insert_lost_payout   ($1 end to end id, $2 file number, $3 amount, $4 creditor account)
--- A later file has the payouts of one that the bank has refused.
+-- A later file has the payouts of one that the bank has refused. Amount 0: the bank has another file under the number, too.
 INSERT INTO bank_lost_payouts (end_to_end_id, file_number, amount, creditor_account)
 VALUES ($1, $2, $3, $4)
 ON CONFLICT (end_to_end_id) DO UPDATE
@@ -188,6 +210,15 @@ FROM payouts
 WHERE state = 'collected'
   AND set_aside IS NOT NULL
 ORDER BY id;
+
+-- name: list_unsent_of_backup
+-- 1: its request was begun.
+SELECT number, CASE WHEN request_id IS NOT NULL THEN 1 ELSE 0 END
+FROM bank_files
+WHERE sent_at IS NULL
+  AND given_up_at IS NULL
+  AND created_at < (SELECT max(opened_at) FROM pawl_epochs)
+ORDER BY number;
 
 -- name: list_waiting   ($1 most payouts)
 -- In the order in which add_to_file puts them. A report that is not imported may name those of cancelled files: they wait for
@@ -293,15 +324,25 @@ WHERE end_to_end_id = $1
 -- name: set_aside_lost
 -- Of those that the bank has, what add_lost_to_file has left.
 UPDATE payouts
-SET set_aside = 'the bank has its end-to-end id in a file of before the restore, with another amount or account'
+SET set_aside = 'the bank has its end-to-end id in a file of before the restore, with another amount, account or number'
 WHERE state = 'collected'
   AND set_aside IS NULL
   AND EXISTS (SELECT 1
               FROM bank_lost_payouts AS l
               JOIN bank_files AS f ON f.number = l.file_number
               WHERE l.end_to_end_id = payouts.end_to_end_id
-                AND (l.amount <> payouts.amount OR l.creditor_account <> payouts.creditor_account)
+                AND (l.amount <> payouts.amount
+                     OR COALESCE(payouts.routing_number || '/', '') || payouts.creditor_account <> l.creditor_account)
                 AND f.cancelled_at IS NULL);
+
+-- name: set_aside_moved   ($1 why, $2 file number)
+-- Of before a restore.
+UPDATE payouts
+SET set_aside = $1
+WHERE state = 'collected'
+  AND set_aside IS NULL
+  AND id IN (SELECT payout_id FROM bank_file_moves WHERE file_number = $2)
+  AND created_at < (SELECT max(opened_at) FROM pawl_epochs);
 
 -- name: set_aside_payout_of_file   ($1 file number, $2 payout, $3 why)
 -- Before the payout leaves the file.
