@@ -5,6 +5,7 @@
 #include "apps/payouts/cancel_file.hpp"
 #include "apps/payouts/cut_off.hpp"
 #include "apps/payouts/decide_report.hpp"
+#include "apps/payouts/sent_file.hpp"
 #include "payouts/migrations.hpp"
 #include "payouts/statements.hpp"
 
@@ -53,6 +54,25 @@ protected:
     }
     void cut_off() {
         database.in_tx([&](pawl::Tx& tx) { CutOffWorker{format}.work(tx, pawl::Job<CutOff>{}); });
+    }
+    // File `number` as it was sent, with these payouts of 10.00.
+    SentFile sent(std::int64_t number, const std::vector<std::string>& ids) const {
+        std::vector<Payment> payments;
+        for (const auto& id : ids)
+            payments.push_back(
+                {.end_to_end_id = id,
+                 .amount = 1'000,
+                 .currency = "EUR",
+                 .creditor_name = "Jane",
+                 .creditor_account = "GB29NWBK60161331926819",
+                 .routing_number = {},
+                 .reference = ""}
+            );
+        return read_sent_file(
+            format,
+            format.file_name(number),
+            format.write({.number = number, .number_of_day = 1}, payments)
+        );
     }
     void send(std::int64_t number) {
         database.in_tx([&](pawl::Tx& tx) {
