@@ -206,6 +206,10 @@ TEST_F(SameNumberTest, beside_a_sent_file_the_payouts_of_another_are_for_a_perso
     EXPECT_EQ(
         (std::pair{done.differ, done.in_other_files}), (std::pair<std::int64_t, std::int64_t>{1, 1})
     );
+    database.in_tx([](pawl::Tx& tx) { cancel_file(tx, {.number = 1}, ann); });
+    answer(std::vector<SentFile>{});
+    cut_off();
+    EXPECT_EQ(set_aside(), (std::vector<std::string>{"A", "B"}));
 }
 
 TEST_F(SameNumberTest, a_cancelled_file_that_the_bank_has_counts_again) {

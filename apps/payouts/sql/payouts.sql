@@ -322,7 +322,7 @@ WHERE end_to_end_id = $1
   AND state = 'collected';
 
 -- name: set_aside_lost
--- Of those that the bank has, what add_lost_to_file has left.
+-- Of those that the bank has, what add_lost_to_file has left. Amount 0: of another file under the number, so that ours may be cancelled.
 UPDATE payouts
 SET set_aside = 'the bank has its end-to-end id in a file of before the restore, with another amount, account or number'
 WHERE state = 'collected'
@@ -333,7 +333,7 @@ WHERE state = 'collected'
               WHERE l.end_to_end_id = payouts.end_to_end_id
                 AND (l.amount <> payouts.amount
                      OR COALESCE(payouts.routing_number || '/', '') || payouts.creditor_account <> l.creditor_account)
-                AND f.cancelled_at IS NULL);
+                AND (f.cancelled_at IS NULL OR l.amount = 0));
 
 -- name: set_aside_moved   ($1 why, $2 file number)
 -- Of before a restore.
