@@ -146,7 +146,7 @@ def lost_requests(settings, backup, options, stop):
             if hasattr(backup, 'take_base'):
                 backup.take_base()
             for i in range(3):
-                check_equal(world.phone().book(f'kept-{i}').status, 201, 'a ride')
+                check_equal(world.phone().booked(f'kept-{i}').status, 201, 'a ride')
             backup.take(world)
             lost = [world.phone().book(f'lost-{i}') for i in range(LOST)]
             check_equal([answer.status for answer in lost], [201] * LOST, 'rides that are lost')
@@ -246,7 +246,7 @@ def another_database(settings):
     """A server refuses an empty database beside the mark of a lost one."""
     with World(settings.bin, QUICK, judged=False) as world:
         world.start_server()
-        check_equal(world.phone().book('k').status, 201, 'a ride')
+        check_equal(world.phone().booked('k').status, 201, 'a ride')
         check_equal(world.stop_server(), 0, 'the exit code')
         os.remove(world.store.path)
         check(not world.start_server(), 'the start is refused')

@@ -36,7 +36,7 @@ def a_paused_queue_waits(settings, queue):
 def _untouched(world):
     """A ride whose receipt is not sent within a second: a server may be late by half a second."""
     sent = len(world.mails())
-    check_equal(world.phone().book(f'k-{world.count("rides")}').status, 201, 'a ride')
+    check_equal(world.phone().booked(f'k-{world.count("rides")}').status, 201, 'a ride')
     try:
         wait_until('a receipt', lambda: len(world.mails()) > sent, 1)
     except AssertionError:
@@ -47,7 +47,7 @@ def _untouched(world):
 def pawl_by_the_database_alone(settings, queue):
     with World(settings.bin, QUICK, queue=queue) as world:
         world.start_server()
-        check_equal(world.phone('test_refused').book('k').status, 201, 'a ride')
+        check_equal(world.phone('test_refused').booked('k').status, 201, 'a ride')
         wait_until('the dead letter', lambda: world.unsettled() == 0 and world.queue.dead() == 1, world.queue.patience_s)
 
         keys = json.loads(world.pawl_command('keys', 'list', '--json').stdout)
@@ -83,9 +83,9 @@ def a_damaged_row(settings):
     with World(settings.bin, [*QUICK, '--charge-once', '--rider', 'test_doubt 500@example.com']) as world:
         world.start_server()
         for key in ('k-1', 'k-2'):
-            check_equal(world.phone().book(key).status, 201, 'a ride')
+            check_equal(world.phone().booked(key).status, 201, 'a ride')
             check_equal(world.phone('test_doubt').book('doubt-' + key).status, 502, 'a ride in doubt')
-        check_equal(world.phone('test_refused').book('refused').status, 201, 'a ride')
+        check_equal(world.phone('test_refused').booked('refused').status, 201, 'a ride')
         wait_until('the dead letter', lambda: world.count('pawl_dead_jobs') == 1 and world.queue.waiting() == 0)
         check_equal(world.stop_server(), 0, 'the exit code')
         # PostgreSQL's columns hold no number beyond int, but invalid times.
@@ -121,7 +121,7 @@ def an_expired_key_is_shown(settings):
     """Issue 16, number 21: `keys show --key` said that there was no such key, though its tombstone had the answer."""
     with World(settings.bin, QUICK) as world:
         world.start_server()
-        check_equal(world.phone().book('old').status, 201, 'a ride')
+        check_equal(world.phone().booked('old').status, 201, 'a ride')
         check_equal(world.phone().book('new').status, 201, 'another')
         world.settle()
         world.change("UPDATE pawl_idempotency_keys SET expires_at = '2020-01-01T00:00:00.000Z' WHERE idempotency_key = 'old'")
@@ -144,7 +144,7 @@ def exit_codes(settings):
     """Issue 16, number 21: 0 done, 1 it could not be done, 2 wrong arguments, as docs/command_line.md says."""
     with World(settings.bin, QUICK) as world:
         world.start_server()
-        check_equal(world.phone().book('k').status, 201, 'a ride')
+        check_equal(world.phone().booked('k').status, 201, 'a ride')
         check_equal(world.phone('test_refused').book('refused').status, 201, 'a ride whose receipt dies')
         wait_until('the dead letter', lambda: world.count('pawl_dead_jobs') == 1 and world.queue.waiting() == 0)
         check_equal(world.stop_server(), 0, 'the exit code')
@@ -185,7 +185,7 @@ def queues_outside_are_listed(settings, queue):
     """Issue 16, number 21: with Redis or Kafka `queues list` was empty although jobs waited there."""
     with World(settings.bin, QUICK, queue=queue) as world:
         world.start_server()
-        check_equal(world.phone().book('k').status, 201, 'a ride')
+        check_equal(world.phone().booked('k').status, 201, 'a ride')
         world.settle()
         world.pawl_command('queues', 'pause', '--reason', 'a test')
         wait_until('the server to know', lambda: _untouched(world), 60)
@@ -215,7 +215,7 @@ def piped_tables_are_whole(settings):
     """Issue 16, number 21: a line of a table was cut to 160 characters even in a file or a pipe."""
     with World(settings.bin, QUICK) as world:
         world.start_server()
-        check_equal(world.phone().book('k').status, 201, 'a ride')
+        check_equal(world.phone().booked('k').status, 201, 'a ride')
         world.settle()
         long = 'an error, and ' + 'ü' * 150 + ' its end'
         world.change('UPDATE pawl_idempotency_keys SET error = ?', long)
@@ -368,7 +368,7 @@ def times_of_commands(settings):
     """Times were parsed in two places, with two languages, and a wrong one ended with 1."""
     with World(settings.bin, QUICK) as world:
         world.start_server()
-        check_equal(world.phone().book('k').status, 201, 'a ride')
+        check_equal(world.phone().booked('k').status, 201, 'a ride')
         hold = ('keys', 'hold', '--all', '--dry-run')
         takes = {('keys', 'list'): ('--since', '--until'), ('keys', 'search', 'k'): ('--since', '--until'), hold: ('--since',),
                  ('reconcile',): ('--since', '--until'), ('restored', '--note', 'a test'): ('--as-of',),

@@ -23,7 +23,7 @@ class Letters:
         self.world = world
         world.start_server()
         for i in range(MAILS):
-            check_equal(world.phone('test_refused').book(f'k-{i}').status, 201, 'a ride')
+            check_equal(world.phone('test_refused').booked(f'k-{i}').status, 201, 'a ride')
         self.wait_dead()
         check_equal(world.stop_server(), 0, 'the exit code')
 

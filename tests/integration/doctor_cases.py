@@ -31,7 +31,7 @@ def served(world):
     """Two rides and their jobs are done, and the server is stopped."""
     world.start_server()
     for key in ('k-1', 'k-2'):
-        check_equal(world.phone().book(key).status, 201, 'a ride')
+        check_equal(world.phone().booked(key).status, 201, 'a ride')
     world.settle()
     check_equal(world.stop_server(), 0, 'the exit code')
 
@@ -44,7 +44,7 @@ def healthy(settings, queue):
     try:
         with World(settings.bin, QUICK, cluster=own, queue=queue) as world:
             world.start_server()
-            check_equal(world.phone().book('k').status, 201, 'a ride')
+            check_equal(world.phone().booked('k').status, 201, 'a ride')
             world.settle()
             before = world.rows('SELECT id, attempt, last_run_at FROM pawl_idempotency_keys')
             code, found = findings(world)
@@ -182,7 +182,7 @@ def evicting_redis(settings):
 def kafka(settings):
     with World(settings.bin, QUICK, queue='kafka') as world:
         world.start_server()
-        check_equal(world.phone().book('k').status, 201, 'a ride')
+        check_equal(world.phone().booked('k').status, 201, 'a ride')
         world.settle()
         found = findings(world)[1]['queue']
         check(not severe({'queue': found}, 'queue') and 'is not there yet' not in str(found), f'a broker with all topics: {found}')

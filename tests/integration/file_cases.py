@@ -50,9 +50,9 @@ def lost(settings, how, restore, rides_after):
     with World(settings.bin, QUICK, judged=False) as world:
         world.start_server()
         for i in range(3):
-            check_equal(world.phone().book(f'before-{i}').status, 201, 'a ride')
+            check_equal(world.phone().booked(f'before-{i}').status, 201, 'a ride')
         backup(world, world.store.path + '.backup')
-        check_equal(world.phone().book('before-3').status, 201, 'a ride')
+        check_equal(world.phone().booked('before-3').status, 201, 'a ride')
         how(world)
         refused(world)
         check('PAWL0002' in second_server(world), 'a second server does not get the file while the first lives')
@@ -76,9 +76,9 @@ def replaced_at_rest(settings):
     """kill -9, and a backup replaces the file but not its WAL: the start refuses it."""
     with World(settings.bin, QUICK, judged=False) as world:
         world.start_server()
-        check_equal(world.phone().book('k-1').status, 201, 'a ride')
+        check_equal(world.phone().booked('k-1').status, 201, 'a ride')
         backup(world, world.store.path + '.backup')
-        check_equal(world.phone().book('k-2').status, 201, 'a ride')
+        check_equal(world.phone().booked('k-2').status, 201, 'a ride')
         world.kill_server()
         shutil.copy(world.store.path + '.backup', world.store.path)
         check(not world.start_server(), 'the start is refused')

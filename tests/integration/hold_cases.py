@@ -71,7 +71,7 @@ def a_held_key(settings):
 def arguments(settings):
     with World(settings.bin, QUICK) as world:
         world.start_server()
-        check_equal(world.phone().book('k').status, 201, 'a ride')
+        check_equal(world.phone().booked('k').status, 201, 'a ride')
         for given, why in ((['hold', '1'], '--reason is missing'), (['retry'], 'no keys chosen'),
                            (['retry', '--all'], '--reason is missing'), (['retry', '1', '--all'], 'give a key or filters, not both'),
                            (['hold', '--all', '--since', 'noon', '--reason', 'x'], '--since is noon'), (['hold', '--limit', '0'], 'limit')):

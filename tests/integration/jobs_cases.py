@@ -145,7 +145,7 @@ def steering_is_killed(settings, act):
     with World(settings.bin, options, queue='redis') as world:
         world.start_server()
         for i in range(MAILS):
-            check_equal(world.phone('test_later').book(f'k-{i}').status, 201, 'a ride')
+            check_equal(world.phone('test_later').booked(f'k-{i}').status, 201, 'a ride')
         where = ('--database', world.url, *world.queue.options)
 
         def states():

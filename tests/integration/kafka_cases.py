@@ -68,7 +68,7 @@ def a_ride(settings):
         check_equal(kafka.topics(), {}, 'topics before')
         day = Day(world)
         day.start()
-        check_equal(world.phone().book('k').status, 201, 'a ride')
+        check_equal(world.phone().booked('k').status, 201, 'a ride')
         day.wait('the receipt', lambda: len(world.mails()) == 1)
         day.wait('the points', lambda: day.points() == 20)
         wait_until('no staged jobs', lambda: world.queue.waiting() == 0)
@@ -122,7 +122,7 @@ def the_leader_dies(settings):
     with cluster(3) as kafka, World(settings.bin, QUICK, queue=with_topics(kafka)) as world:
         day = Day(world)
         day.start()
-        check_equal(world.phone().book('first').status, 201, 'a ride')
+        check_equal(world.phone().booked('first').status, 201, 'a ride')
         day.wait('its receipt', lambda: len(world.mails()) == 1)
         topic = world.queue.topic
         for partition, (_, in_sync) in kafka.topics()[topic].items():
@@ -198,7 +198,7 @@ def a_wrong_password(settings):
         with World(settings.bin, QUICK, queue=wrong) as world:
             day = Day(world)
             day.start()
-            check_equal(world.phone().book('k').status, 201, 'a ride')
+            check_equal(world.phone().booked('k').status, 201, 'a ride')
             wait_until('the refusal in the log', lambda: 'Authentication failed' in world.log(), 60 * SLOW)
             wait_until('the outage in the log', lambda: 'PAWL0020' in world.log(), 60 * SLOW)
             check('wr0ng-one' not in world.log(), 'the password is not in the log')
@@ -210,7 +210,7 @@ def retention(settings):
     with cluster(log_retention_check_interval_ms=500) as kafka, World(settings.bin, QUICK, queue=short(kafka)) as world:
         day = Day(world)
         day.start()
-        check_equal(world.phone().book('first').status, 201, 'a ride')
+        check_equal(world.phone().booked('first').status, 201, 'a ride')
         day.wait('its receipt', lambda: len(world.mails()) == 1)
         day.wait('its points', lambda: day.points() == 20)
         topic = world.queue.topic

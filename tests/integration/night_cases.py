@@ -59,7 +59,7 @@ def dead_jobs(settings):
     with Night(settings, base=[*without(QUICK, '--retry-after-ms'), '--retry-after-ms', '100']) as night:
         night.start()
         night.watched()
-        check_equal(night.world.phone('test_refused').book('k').status, 201, 'a ride')
+        check_equal(night.world.phone('test_refused').booked('k').status, 201, 'a ride')
         night.fires('PawlDeadJobs')
         (line,) = night.lines('job_dead')
         check_equal((line['level'], line['kind']), ('error', 'send_receipt'), 'the log')
@@ -147,7 +147,7 @@ def queue_is_away(settings):
         night.start()
         night.watched()
         night.world.queue.go_away()
-        check_equal(night.world.phone().book('k').status, 201, 'a ride')
+        check_equal(night.world.phone().booked('k').status, 201, 'a ride')
         night.fires('PawlStagedJobsLate')
         night.world.queue.come_back()
         night.ends('PawlStagedJobsLate')

@@ -98,7 +98,7 @@ def requests_are_counted(settings):
     with Operated(settings) as one:
         one.start()
         phone = one.world.phone()
-        check_equal(phone.book('k').status, 201, 'a ride')
+        check_equal(phone.booked('k').status, 201, 'a ride')
         check_equal(phone.book('k').status, 201, 'its repeat')
         check_equal(phone.book('k', origin_lat=1).status, 422, 'another request')
         check_equal(one.world.phone('test_poor').book('poor').status, 402, 'a declined card')
@@ -126,7 +126,7 @@ def formats_are_valid(settings):
         return
     with Operated(settings) as one:
         one.start()
-        check_equal(one.world.phone().book('k').status, 201, 'a ride')
+        check_equal(one.world.phone().booked('k').status, 201, 'a ride')
         one.world.settle()
         wait_until('what the database holds', lambda: one.value('pawl_servers') == 1)
         text = one.get('/metrics')
@@ -195,7 +195,7 @@ def dead_letters_outside(settings, queue):
     with Operated(settings, queue=queue) as one:
         one.start()
         dead = lambda: [value for (name, _), value in one.metrics().items() if name == 'pawl_dead_jobs']
-        check_equal(one.world.phone('test_refused').book('k').status, 201, 'a ride')
+        check_equal(one.world.phone('test_refused').booked('k').status, 201, 'a ride')
         wait_until('the dead letter', lambda: sum(dead()) == 1, LATE_S)
         check_equal(one.world.count('pawl_dead_jobs'), 0, 'dead letters in the database')
         one.world.queue.go_away()

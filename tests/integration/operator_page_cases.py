@@ -41,7 +41,7 @@ class Paged(Operated):
 
     def start(self, *more):
         super().start('--operators', self.file, *more)
-        check_equal(self.world.phone().book('first').status, 201, 'a ride')
+        check_equal(self.world.phone().booked('first').status, 201, 'a ride')
 
     def api(self, path, name='vic', body=None, headers=None, token=None):
         return Phone(self.port, token=token or TOKENS[name][1]).send(
@@ -237,7 +237,7 @@ def revealed(settings):
     with Paged(settings) as paged:
         paged.start()
         secret = '123456789'
-        check_equal(paged.world.phone().book('k', origin_lat=float('47.' + secret)).status, 201, 'a ride')
+        check_equal(paged.world.phone().booked('k', origin_lat=float('47.' + secret)).status, 201, 'a ride')
         key = paged.world.rows("SELECT id FROM pawl_idempotency_keys WHERE idempotency_key = 'k'")[0][0]
         tab = paged.signed_in('oli')
         tab.go(f'/keys/{key}')
@@ -322,7 +322,7 @@ def dead_letters(settings):
     with Paged(settings, base=[*without(QUICK, '--retry-after-ms'), '--retry-after-ms', '100']) as paged:
         paged.start()
         for n in range(3):
-            check_equal(paged.world.phone('test_refused').book(f'k-{n}').status, 201, 'a ride')
+            check_equal(paged.world.phone('test_refused').booked(f'k-{n}').status, 201, 'a ride')
         wait_until('dead letters', lambda: paged.world.count('pawl_dead_jobs') == 3)
         tab = paged.signed_in('ann')
         tab.go('/dead')
@@ -418,7 +418,7 @@ def revealed_jobs(settings):
     """The arguments of a job and of a dead letter are shown to those who ask for it, and that is written down."""
     with Paged(settings, base=[*without(QUICK, '--retry-after-ms'), '--retry-after-ms', '60000']) as paged:
         paged.start()
-        check_equal(paged.world.phone('test_later').book('k').status, 201, 'a ride')
+        check_equal(paged.world.phone('test_later').booked('k').status, 201, 'a ride')
         key = paged.world.rows("SELECT id FROM pawl_idempotency_keys WHERE idempotency_key = 'k'")[0][0]
 
         def reveal(path, what):

@@ -78,7 +78,7 @@ def it_throws_jobs_away(settings):
         world.queue.ask('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
         day = Day(world)
         day.start()
-        check_equal(world.phone().book('k').status, 201, 'a ride')
+        check_equal(world.phone().booked('k').status, 201, 'a ride')
         day.wait('the receipt', lambda: len(world.mails()) == 1)
 
 
@@ -87,7 +87,7 @@ def it_hangs_past_every_limit(settings):
     with World(settings.bin, QUICK, queue='redis') as world:
         day = Day(world)
         day.start()
-        check_equal(world.phone().book('before').status, 201, 'a ride')
+        check_equal(world.phone().booked('before').status, 201, 'a ride')
         wait_until('its jobs to be done', lambda: world.queue.waiting() == 0 and len(world.mails()) == 1)
         world.queue.hang()
         day.outages += 1

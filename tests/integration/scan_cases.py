@@ -65,7 +65,7 @@ def served(body):
 def wapiti(settings):
     with World(settings.bin, judged=False) as world:
         world.start_server('--access-log', f'{world.folder}/access')
-        check_equal(world.phone().book('first').status, 201, 'a ride')
+        check_equal(world.phone().booked('first').status, 201, 'a ride')
         report = f'{world.folder}/report.json'
         with served(page(world.port)) as port:
             done = subprocess.run(['wapiti', '-u', f'http://127.0.0.1:{port}/', '--scope', 'punk', '-m', MODULES, '-f', 'json', '-o', report,
@@ -93,7 +93,7 @@ def wapiti(settings):
 def of_our_own(settings):
     with World(settings.bin, judged=False) as world:
         world.start_server()
-        check_equal(world.phone().book('first').status, 201, 'a ride')
+        check_equal(world.phone().booked('first').status, 201, 'a ride')
         users = world.count('users')
         wrong, made = [], set()
         for payload in PAYLOADS:

@@ -48,7 +48,7 @@ def pages(settings):
     with World(settings.bin, QUICK) as world:
         world.start_server()
         for n in range(5):
-            check_equal(world.phone().book(f'k{n}').status, 201, 'a ride')
+            check_equal(world.phone().booked(f'k{n}').status, 201, 'a ride')
         seen, below = [], []
         for _ in range(3):
             page = search(world, '--account', 'jane@example.com', '--limit', '2', *below)

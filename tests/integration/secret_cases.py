@@ -30,7 +30,7 @@ def private_files(settings):
         with world:
             log = os.path.join(world.folder, 'access.log')
             world.start_server('--access-log', log)
-            check_equal(world.phone('test_jane').book('k-1').status, 201, 'a ride')
+            check_equal(world.phone('test_jane').booked('k-1').status, 201, 'a ride')
             world.settle()
             made = [log, os.path.join(world.folder, 'ledger'), os.path.join(world.folder, 'mails')]
             if world.database == 'sqlite':
@@ -68,7 +68,7 @@ def secret_stays_in_its_file(settings):
     with World(settings.bin, [*QUICK]) as world:
         secret = written(world, SECRET + '\n')
         world.start_server('--secret-file', secret)
-        check_equal(world.phone('test_jane').book('k-1').status, 201, 'a ride')
+        check_equal(world.phone('test_jane').booked('k-1').status, 201, 'a ride')
         check_equal(world.stop_server(), 0, 'the exit code')
         check_equal(world.count('pawl_installation_secrets'), 0, 'secrets in the database')
         check_equal(world.count('pawl_installation_secret_verifiers'), 1, 'verifiers in the database')
@@ -172,7 +172,7 @@ def rotated_on_one_of_two(settings):
             node.start('--secret-file', file)
             node.wait()
 
-        check_equal(two.phone().book('before').status, 201, 'a ride')
+        check_equal(two.phone().booked('before').status, 201, 'a ride')
         restart(one, both)
         check_equal(one.phone().book('k').status, 201, 'a ride at the server with the new secret')
         answer = two.phone().book('k')

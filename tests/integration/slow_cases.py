@@ -73,7 +73,7 @@ def others_are_served(settings, how):
         # The slow requests are of the riders' account, and come at once: it is their connections that are looked at.
         world.start_server('--access-log', f'{world.folder}/access', '--account-in-flight', '0', '--tenant-in-flight', '0')
         for n in range(100 if how == 'reads' else 1):
-            check_equal(world.phone().book(f'before-{n}').status, 201, 'a ride')
+            check_equal(world.phone().booked(f'before-{n}').status, 201, 'a ride')
         target = f'http://127.0.0.1:{world.port}/rides' + ('?limit=100' if how == 'reads' else '')
         report = f'{world.folder}/report'
         with Riders(world) as riders:

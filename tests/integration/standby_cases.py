@@ -27,7 +27,7 @@ def leaves_a_standby(settings):
         check(HINT in world.log(), f'it says what it is: {world.log()[-1000:]}')
         world.server_url = f'postgres://pawl@127.0.0.1:{proxy.port}/{world.store.database}?sslmode=disable'
         operated.start()
-        check_equal(world.phone().book('before').status, 201, 'a ride')
+        check_equal(world.phone().booked('before').status, 201, 'a ride')
         world.settle()
         follows(standby, primary)
         proxy.target, said = standby.port, len(world.log())

@@ -56,12 +56,12 @@ def not_found_by_answers(settings):
         world.start_server()
         jane = world.phone()
         keys = {state: f'key-of-hers-{n}' for n, state in enumerate(('finished', 'expired', 'for a person', 'at work'))}
-        check_equal(jane.book(keys['expired']).status, 201, 'a ride')
+        check_equal(jane.booked(keys['expired']).status, 201, 'a ride')
         world.settle()
         world.change("UPDATE pawl_idempotency_keys SET expires_at = '2020-01-01T00:00:00.000Z'")
         world.rides_command('reaper', '--once', '--database', world.url)
         check_equal(jane.get('/idempotency-keys/' + keys['expired']).json['state'], 'expired', 'its state')
-        check_equal(jane.book(keys['finished']).status, 201, 'a ride')
+        check_equal(jane.booked(keys['finished']).status, 201, 'a ride')
         wait_until('it to be stuck', lambda: world.phone('test_stuck').book(keys['for a person']).status == 502)
         for state in ('finished', 'expired', 'for a person'):
             expect_no_difference(world, state, keys[state])

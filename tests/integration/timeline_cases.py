@@ -19,7 +19,7 @@ def a_ride(settings):
     with World(settings.bin, QUICK) as world:
         world.start_server()
         check_equal(world.phone().book('first').status, 201, "the rider's first ride, which makes a customer")
-        check_equal(world.phone().book('k').status, 201, 'a ride')
+        check_equal(world.phone().booked('k').status, 201, 'a ride')
         check_equal(world.phone().book('k').status, 201, 'its repeat, which changes nothing')
         events = timeline(world, 'k')
         check_equal(words(events), ['claimed', 'phase', 'called', 'kept', 'phase', 'answered'], 'events')
@@ -34,7 +34,7 @@ def killed_in_the_call(settings):
     """The dead attempt wrote no end: the next one says what it found, and how long nobody worked."""
     with World(settings.bin, QUICK) as world:
         world.start_server()
-        check_equal(world.phone().book('first').status, 201, 'a ride')
+        check_equal(world.phone().booked('first').status, 201, 'a ride')
         world.kill_server()
         check(world.start_server(fault='engine.call.after:1:kill9'), world.log()[-300:])
         try:
@@ -55,7 +55,7 @@ def killed_in_the_call(settings):
 def the_provider_is_down(settings):
     with World(settings.bin, QUICK) as world:
         world.start_server()
-        check_equal(world.phone().book('first').status, 201, 'a ride')
+        check_equal(world.phone().booked('first').status, 201, 'a ride')
         world.kill_provider()
         check_equal(world.phone().book('k').status, 503, 'a ride without a provider')
         events = timeline(world, 'k')
@@ -88,7 +88,7 @@ def a_person_settles(settings):
 def unknown_and_expired(settings):
     with World(settings.bin, QUICK) as world:
         world.start_server()
-        check_equal(world.phone().book('k').status, 201, 'a ride')
+        check_equal(world.phone().booked('k').status, 201, 'a ride')
         done = world.rides_command('keys', 'timeline', '99', '--database', world.url, check_status=1)
         check('no key 99' in done.stderr, done.stderr)
         key_id = str(world.rows('SELECT id FROM pawl_idempotency_keys')[0][0])

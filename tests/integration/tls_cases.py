@@ -149,7 +149,7 @@ def through_pgbouncer(settings):
             with bouncer(cluster.authority) as right:
                 world.server_url = f'postgres://pawl@localhost:{right.port}/{world.store.database}?{trusted}'
                 check(world.start_server(), f'it serves: {world.log()}')
-                check_equal(world.phone().book('k').status, 201, 'a ride')
+                check_equal(world.phone().booked('k').status, 201, 'a ride')
                 found = world.rows('SELECT DISTINCT ssl, version FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)'
                                    " WHERE datname = current_database() AND pid <> pg_backend_pid()")
                 check_equal(found, [(True, 'TLSv1.3')], 'its connections to PostgreSQL: encrypted, protocol')

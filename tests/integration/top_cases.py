@@ -76,7 +76,7 @@ class Terminal:
 def one_screen(settings):
     with World(settings.bin, [*ONCE, '--rider', 'test_doubt 500@example.com']) as world:
         world.start_server()
-        check_equal(world.phone().book('first').status, 201, 'a ride')
+        check_equal(world.phone().booked('first').status, 201, 'a ride')
         check_equal(world.phone('test_doubt').book('doubt').status, 502, 'a ride in doubt')
         said = world.rides_command('top', '--once', '--database', world.url)
         check('\x1b' not in said.stdout, 'no sequences')
@@ -93,7 +93,7 @@ def one_screen(settings):
 def live(settings):
     with World(settings.bin, QUICK) as world:
         world.start_server()
-        check_equal(world.phone().book('first').status, 201, 'a ride')
+        check_equal(world.phone().booked('first').status, 201, 'a ride')
         with Terminal(world) as terminal:
             terminal.wait_for('0 open')
             check(OTHER_SCREEN in terminal.shown, 'the other screen')

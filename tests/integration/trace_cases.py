@@ -235,7 +235,7 @@ def off(settings):
     """Without a collector a client's trace is passed on, and nothing is made."""
     with World(settings.bin, QUICK) as world:
         world.start_server('--access-log', f'{world.folder}/access')
-        check_equal(world.phone().book('plain').status, 201, 'a ride')
+        check_equal(world.phone().booked('plain').status, 201, 'a ride')
         check_equal(world.phone().send('POST', '/rides', HERE_TO_THERE, CLIENT, 'k').status, 201, 'a ride in a trace')
         check_equal([line.get('traceparent') for line in world.ledger()], [None, CLIENT['traceparent']], 'what the provider got')
         events = ' '.join(events for (events,) in world.rows('SELECT events FROM pawl_key_events'))
@@ -310,7 +310,7 @@ class Troubled(Operated):
     def rides_go_on(self):
         began = time.monotonic()
         for n in range(20):
-            check_equal(self.world.phone().book(f'k-{n}').status, 201, 'a ride')
+            check_equal(self.world.phone().booked(f'k-{n}').status, 201, 'a ride')
         self.world.settle()
         return time.monotonic() - began
 

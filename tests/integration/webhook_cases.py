@@ -106,7 +106,7 @@ def in_any_order(settings, how):
     with Hooked(settings, how=how) as world:
         world.start_server()
         for n in range(4):
-            check_equal(world.phone().book(f'k{n}').status, 201, 'a ride')
+            check_equal(world.phone().booked(f'k{n}').status, 201, 'a ride')
         charges = [line['id'] for line in world.ledger()]
         world.refund_there(charges[0])
         world.refund_there(charges[1], 500)
@@ -198,7 +198,7 @@ def each_form(settings):
     with Hooked(settings) as world:
         world.start_server()
         for n, form in enumerate(FORMS):
-            check_equal(world.phone().book(f'k{n}').status, 201, 'a ride')
+            check_equal(world.phone().booked(f'k{n}').status, 201, 'a ride')
             body = form_of(n, f'ch_of_nobody_{n}', 'charge.succeeded', form)
             check_equal(deliver(world, body, sign(body, [NEW])).status, 200, f'a charge: {form}')
             body = form_of(f'refund_{n}', world.ledger()[n]['id'], 'charge.refunded', form, amount_refunded=2000)
@@ -218,7 +218,7 @@ def of_another_meaning(settings):
         world.environment = dict(SECRETS)
         world.start_server()
         wait_until('the doubt', lambda: world.phone('test_doubt').book('k').status == 502)
-        check_equal(world.phone().book('k2').status, 201, 'a ride')
+        check_equal(world.phone().booked('k2').status, 201, 'a ride')
         charge = world.ledger()[-1]['id']
         right = {'customer': 'cus_500', 'description': 'Rocket ride, request k'}
         n = 0
@@ -250,7 +250,7 @@ def of_another_refund(settings):
     with Hooked(settings) as world:
         world.start_server()
         for n in range(6):
-            check_equal(world.phone().book(f'k{n}').status, 201, 'a ride')
+            check_equal(world.phone().booked(f'k{n}').status, 201, 'a ride')
         charges = [line['id'] for line in world.ledger()]
         rides = {charge: ride for ride, charge in world.rows('SELECT id, stripe_charge_id FROM rides')}
         part = world.phone().send('POST', f'/rides/{rides[charges[4]]}/refund', '{"amount":500}',
