@@ -133,7 +133,7 @@ def natural_keys(world):
     check_equal(world.phone().put_user('ann@example.com').status, 201, 'made')
     check_equal(world.phone().put_user('ann@example.com').status, 200, 'there already')
     check_equal(world.count('audit_records', "resource_type = 'user'"), 1, 'audit rows')
-    ride = world.phone().book('k8').json['ride']
+    ride = world.phone().booked('k8').json['ride']
     check_equal(world.phone('test_joe').cancel(ride).status, 404, "another's ride")
     for _ in range(2):
         answer = world.phone().cancel(ride)
@@ -397,11 +397,11 @@ def in_progress(settings):
 
 def a_refund_is_asked_for_by_who_may(world):
     """Before, any rider could refund any ride of any tenant, or claim its key for ever."""
-    ride, other = (world.phone().book(key).json['ride'] for key in ('r1', 'r2'))
+    ride, other = (world.phone().booked(key).json['ride'] for key in ('r1', 'r2'))
     strangers = [world.phone(token) for token in ('test_joe', 'test_elsewhere', 'test_away')]
     unknown = world.phone().refund(4711)
     check_equal(unknown.status, 404, 'an unknown ride')
-    own = strangers[0].book('r3').json['ride']
+    own = strangers[0].booked('r3').json['ride']
     for stranger in strangers:
         told = stranger.refund(ride)
         check_equal((told.status, told.body), (404, unknown.body), f'a ride of another: {told}')
@@ -438,7 +438,7 @@ def a_key_of_the_tenant(settings):
     """A refund's key belongs to the ride: several callers get one refund; the others wait for its answer."""
     with World(settings.bin, QUICK, provider_options=['--delay-ms', '500']) as world:
         world.start_server()
-        ride = world.phone().book('k').json['ride']
+        ride = world.phone().booked('k').json['ride']
         phones = [world.phone(token) for token in ('test_jane', 'test_support')] * 4
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             answers = [task.result() for task in [pool.submit(phone.refund, ride) for phone in phones]]

@@ -12,7 +12,7 @@ def crafted_links(settings):
         for crafted in ('..%2Fbook', 'a%2Fb', 'a%3Fb', 'a%23b', 'a%25b'):
             check_equal(riding.tab.go(f'/bookings/{crafted}'), 404, f'the status of {crafted}')
             check_equal(riding.tab.count('form[action="/rides"]'), 0, f'forms of {crafted}')
-        ride = riding.world.phone().book('r').json['ride']
+        ride = riding.world.phone().booked('r').json['ride']
         wait_until('a refund', lambda: riding.world.phone().refund(ride).status == 201)   # On a busy machine a phase may miss its deadline.
         riding.tab.go(f'/bookings/ride-{ride}-refund')
         check_equal(riding.tab.heading, 'Book a rocket', 'a key of a refund is not a booking')

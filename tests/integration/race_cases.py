@@ -44,7 +44,7 @@ def same_key(settings, delay_ms):
 def different_keys(settings):
     with World(settings.bin, QUICK, provider_options=['--delay-ms', '50']) as world:
         world.start_server()
-        answers = at_once(64, lambda i: world.phone(['test_jane', 'test_joe'][i % 2]).book(f'k-{i // 2}'))
+        answers = at_once(64, lambda i: world.phone(['test_jane', 'test_joe'][i % 2]).booked(f'k-{i // 2}'))
         check_equal({answer.status for answer in answers}, {201}, 'the same keys of two accounts are different keys')
         world.settle()
         check_equal(len(world.ledger()), 64, 'charges')
@@ -54,7 +54,7 @@ def two_accounts_refund_at_once(settings):
     """The rider and support get one answer; a stranger, at the same time and later, gets 404."""
     with World(settings.bin, QUICK, provider_options=['--delay-ms', '100']) as world:
         world.start_server()
-        ride = world.phone().book('k').json['ride']
+        ride = world.phone().booked('k').json['ride']
         stranger = Phone(world.port, 'test_joe')   # Refused before the key, so not part of the key's history.
         phones = [world.phone(), world.phone('test_support'), stranger]
         answers = at_once(9, lambda i: phones[i % 3].refund(ride))

@@ -30,7 +30,7 @@ def final(ask):
 
 
 def parts(world):
-    ride = world.phone().book('k').json['ride']
+    ride = world.phone().booked('k').json['ride']
     first = world.phone().refund(ride, 500)
     check_equal((first.status, first.json['amount']), (201, 500), f'a part: {first}')
     again = world.phone('test_support').refund(ride, 500)
@@ -64,7 +64,7 @@ def parts_at_once(world):
         return final(lambda: phone.refund(ride, 500, i + 1))
     for round_number in range(5):
         before = refunded(world)
-        ride = world.phone().book(f'k-{round_number}').json['ride']
+        ride = world.phone().booked(f'k-{round_number}').json['ride']
         statuses = collections.Counter(answer.status for answer in at_once(PARTS, ask))
         check_equal(statuses, {201: FARE // 500, 409: PARTS - FARE // 500}, 'the answers')
         check_equal(refunded(world) - before, FARE, 'refunded at Stripe')
@@ -73,7 +73,7 @@ def parts_at_once(world):
 
 def refused_by_stripe(world):
     """The provider was asked elsewhere, too: what it refuses is not refunded here, and another amount may be."""
-    ride = world.phone().book('k').json['ride']
+    ride = world.phone().booked('k').json['ride']
     charge = world.ledger()[0]['id']
     told = world.phone('sk_test_rocket_rides')
     told.port, told.history = world.stripe, None
@@ -90,7 +90,7 @@ def refused_by_stripe(world):
 
 def while_stripe_is_away(world):
     """An amount is reserved while its refund is not made yet."""
-    ride = world.phone().book('k').json['ride']
+    ride = world.phone().booked('k').json['ride']
     world.kill_provider()
     check_equal(world.phone().refund(ride, 1500).status, 503, 'while Stripe is away')
     check_equal(world.phone().refund(ride, 501, 2).status, 409, 'its amount is reserved')

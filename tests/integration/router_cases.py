@@ -76,7 +76,7 @@ def refund_elsewhere(settings):
     """Stripe is not asked to refund a ride that another provider has charged."""
     with Providers(settings, '0,1,0') as world:
         world.start_server()
-        ride = world.phone().book('k').json['ride']
+        ride = world.phone().booked('k').json['ride']
         answer = world.phone().refund(ride)
         check_equal((answer.status, answer.json['title']), (409, 'The ride was charged at another provider'), 'the refund')
         check_equal(world.count('pawl_attention'), 0, 'requests for a person')

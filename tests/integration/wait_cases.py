@@ -16,7 +16,7 @@ def refunds(settings, servers, delay_s, check_those):
     """Refunds a ride at the first server while Stripe is slow; check_those(first, answers, seconds) checks the repeats."""
     with World(settings.bin) as world:
         world.start_nodes(servers)
-        ride = world.nodes[0].phone().book('k').json['ride']
+        ride = world.nodes[0].phone().booked('k').json['ride']
         faults(world, delay_ms=int(1000 * delay_s))
         refund = lambda node, token: node.phone(token, timeout=delay_s + 20 * SLOW).refund(ride)
         with concurrent.futures.ThreadPoolExecutor(10) as pool:
