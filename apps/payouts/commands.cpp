@@ -1,4 +1,4 @@
-// payouts files      [list] | show NUMBER | cancel NUMBER | after-restore [FILE ...]
+// payouts files      [list] | show NUMBER | cancel NUMBER | after-restore FILE ... or --none
 // payouts reports    [list] | show ID | skip ID | settle ID | replace ID
 // payouts set-aside  [list] | release ID | refuse ID
 
